@@ -104,13 +104,13 @@ rules_destroy(struct rte_flow *flow)
 }
 
 static int
-rule_create(struct mlxpmd_port *port, struct rte_flow *flow, enum mlxpmd_rss_class class)
+rule_create(struct mlxpmd_port *port, struct rte_flow *flow, enum mlxpmd_rss_class class,
+	    const struct mdv_match *match)
 {
-	struct mdv_match match;
 	const struct mdv_rule_attr attr = {
 		.table = flow->group != NULL ? flow->group->table : NULL,
 		.priority = flow->priority * FLOW_DEPTHS + RTE_MIN(flow->depth, mlxpmd_rss_classes[class].depth),
-		.match = &match,
+		.match = match,
 		.tir = flow->dest != NULL ? flow->dest->tirs.tir[class] : NULL,
 		.jump = flow->jump != NULL ? flow->jump->table : NULL,
 		.kernel = flow->target == MLXPMD_TARGET_KERNEL,
@@ -118,42 +118,34 @@ rule_create(struct mlxpmd_port *port, struct rte_flow *flow, enum mlxpmd_rss_cla
 		.tag = flow->tag,
 	};
 
-	mlxpmd_flow_match(flow, &match);
-	if (!match_class(&match, class))
-		return 0;
 	flow->rule[class] = mdv_rule_create(port->mdv, &attr);
 	return flow->rule[class] != NULL ? 0 : -rte_errno;
-}
-
-/** Is the match a class's own, so that no packet remains for wider classes? */
-static bool
-match_covers(const struct rte_flow *flow, enum mlxpmd_rss_class class)
-{
-	struct mdv_match m, narrowed;
-
-	mlxpmd_flow_match(flow, &m);
-	narrowed = m;
-	return match_class(&narrowed, class) && memcmp(&m, &narrowed, sizeof(m)) == 0;
 }
 
 /** Creates a flow's rules: one, or with RSS one for each class that is hashed in its own way. */
 static int
 rules_create(struct mlxpmd_port *port, struct rte_flow *flow)
 {
-	int rc = 0;
+	struct mdv_match match, narrowed;
+	int rc;
 
-	for (unsigned int class = 0; rc == 0 && class < MLXPMD_RSS_CLASS_OTHER; class++) {
-		if (flow->dest == NULL || flow->dest->tirs.tir[class] == NULL)
+	mlxpmd_flow_match(flow, &match);
+	for (unsigned int class = 0; class < MLXPMD_NB_RSS_CLASSES; class++) {
+		if (class != MLXPMD_RSS_CLASS_OTHER && (flow->dest == NULL || flow->dest->tirs.tir[class] == NULL))
 			continue;
-		rc = rule_create(port, flow, class);
-		if (rc == 0 && match_covers(flow, class))
-			return 0;
+		narrowed = match;
+		if (!match_class(&narrowed, class))
+			continue;
+		rc = rule_create(port, flow, class, &narrowed);
+		if (rc != 0) {
+			rules_destroy(flow);
+			return rc;
+		}
+		/* The match is the class's own: no packet remains for wider classes. */
+		if (memcmp(&match, &narrowed, sizeof(match)) == 0)
+			break;
 	}
-	if (rc == 0)
-		rc = rule_create(port, flow, MLXPMD_RSS_CLASS_OTHER);
-	if (rc != 0)
-		rules_destroy(flow);
-	return rc;
+	return 0;
 }
 
 /* ------------------------------------------------------------------ the kernel's table for multicast */
