@@ -50,8 +50,7 @@ age_read(struct rte_flow *flow, uint64_t now_ns)
 static bool
 age_due(const struct rte_flow *flow, uint64_t now_ns)
 {
-	return flow->age != NULL &&
-	       now_ns - flow->age->read_ns >= RTE_MAX(flow->age->timeout_ns / AGE_READINGS, AGE_PERIOD_NS);
+	return now_ns - flow->age->read_ns >= RTE_MAX(flow->age->timeout_ns / AGE_READINGS, AGE_PERIOD_NS);
 }
 
 uint64_t

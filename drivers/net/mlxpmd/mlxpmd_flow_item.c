@@ -422,11 +422,9 @@ place_enter(struct place *p, const struct item *known, const struct rte_flow_ite
 	if (ip_in_ip)
 		byte_match(m, SET_OUTER, AT_IP_PROTOCOL, UINT8_MAX,
 			   known->type == RTE_FLOW_ITEM_TYPE_IPV4 ? IPPROTO_IPIP : IPPROTO_IPV6);
-	if (ip_in_ip || p->layer == L_TUNNEL || p->layer == L_TUNNEL_KEY) {
-		if (known->layer != L_TUNNEL_KEY) {
-			p->inner = true;
-			p->vlans = 0;
-		}
+	if (ip_in_ip || ((p->layer == L_TUNNEL || p->layer == L_TUNNEL_KEY) && known->layer != L_TUNNEL_KEY)) {
+		p->inner = true;
+		p->vlans = 0;
 	}
 	p->layer = known->layer;
 	if (known->layer >= L_L4)
