@@ -96,9 +96,9 @@ rss_check(struct mlxpmd_port *port, const struct rte_flow_action *action, struct
 				   MLXPMD_RSS_KEY_BYTES);
 	if (conf->queue_num == 0 || conf->queue == NULL)
 		return REFUSE_CONF(error, EINVAL, action, "RSS without queues");
-	if (conf->queue_num > RTE_BIT32(RTE_MIN(port->mdv->caps.log_max_rqt_size, 15)))
+	if (conf->queue_num > RTE_BIT32(port->mdv->caps.log_max_rqt_size))
 		return REFUSE_CONF(error, EINVAL, action, "RSS over %u queues: the device's tables have %u entries",
-				   conf->queue_num, RTE_BIT32(RTE_MIN(port->mdv->caps.log_max_rqt_size, 15)));
+				   conf->queue_num, RTE_BIT32(port->mdv->caps.log_max_rqt_size));
 	for (uint32_t i = 0; rc == 0 && i < conf->queue_num; i++)
 		rc = queue_check(port, conf->queue[i], action, error);
 	return rc;

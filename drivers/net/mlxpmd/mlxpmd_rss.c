@@ -95,7 +95,7 @@ mlxpmd_rss_supported(const struct mdv_caps *caps)
 uint16_t
 mlxpmd_rss_reta_size(const struct mdv_caps *caps, uint16_t nb_queues)
 {
-	const uint32_t most = RTE_MIN(RTE_BIT32(RTE_MIN(caps->log_max_rqt_size, 15)), (uint32_t)MLXPMD_RETA_MAX);
+	const uint32_t most = RTE_MIN(RTE_BIT32(caps->log_max_rqt_size), (uint32_t)MLXPMD_RETA_MAX);
 
 	return RTE_MIN(most, RTE_MAX(rte_align32pow2(2u * nb_queues), (uint32_t)MLXPMD_RETA_USUAL));
 }

@@ -12,7 +12,7 @@
 static uint32_t
 rqt_entries(const struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf)
 {
-	const uint32_t most = RTE_BIT32(RTE_MIN(port->mdv->caps.log_max_rqt_size, 15));
+	const uint32_t most = RTE_BIT32(port->mdv->caps.log_max_rqt_size);
 
 	return rte_is_power_of_2(conf->nb_queues) ? conf->nb_queues : RTE_MIN(most, TIRS_RQT_UNEVEN);
 }
