@@ -221,7 +221,7 @@ bool mlxpmd_flows_multicast(const struct mlxpmd_port *port);
  * @return Time until the next call, as mlxpmd_task.run().
  */
 uint64_t mlxpmd_flows_age(struct mlxpmd_port *port, bool *report);
-/** Queues have new RQs: as mlxpmd_steer_reta(). */
+/** Queues have new RQs: writes their numbers into the RQTs of flows. 0 or -errno, logged. */
 int mlxpmd_flows_replaced(struct mlxpmd_port *port);
 
 /* ---- addresses (mlxpmd_mac.c) ---- */

@@ -12,7 +12,7 @@
 
 #include <mdv_rule.h>
 
-#include "mlxpmd_ctrl.h"
+#include "mlxpmd_tirs.h"
 
 /* Keys are addresses times VLANs: limits the rules that one call creates. */
 #define STEER_MAX_KEYS 1024
@@ -32,10 +32,8 @@ struct steer_list {
 };
 
 struct mlxpmd_steer {
-	struct mdv_obj *rqt;	    /**< The redirection table; NULL without RSS. */
-	struct mdv_obj *rqt_first;  /**< Its first entry, for classes without a hash. */
-	uint32_t rqn[MLXPMD_RETA_MAX]; /**< Entries of the tables. */
-	struct mdv_obj *tir[MLXPMD_NB_RSS_CLASSES]; /**< Without RSS only the last one. */
+	struct mlxpmd_tirs tirs;
+	uint32_t rqn[MLXPMD_RETA_MAX]; /**< Entries of the RQTs. */
 	bool rss;
 	struct steer_list list;
 };
@@ -62,57 +60,35 @@ mlxpmd_steer_reta(struct mlxpmd_port *port)
 	int rc = 0;
 
 	rqt_entries(port, rqn);
-	if (steer->rss)
-		rc = mdv_rqt_modify(steer->rqt, rqn, port->reta_size);
+	if (steer->tirs.rqt != NULL)
+		rc = mdv_rqt_modify(steer->tirs.rqt, rqn, port->reta_size);
 	if (rc == 0 && rqn[0] != steer->rqn[0]) {
-		rc = mdv_rqt_modify(steer->rqt_first, rqn, 1);
-		if (rc != 0 && steer->rss)
-			(void)mdv_rqt_modify(steer->rqt, steer->rqn, port->reta_size);
+		rc = mdv_rqt_modify(steer->tirs.rqt_first, rqn, 1);
+		if (rc != 0 && steer->tirs.rqt != NULL)
+			(void)mdv_rqt_modify(steer->tirs.rqt, steer->rqn, port->reta_size);
 	}
 	if (rc == 0)
 		memcpy(steer->rqn, rqn, port->reta_size * sizeof(rqn[0]));
 	return rc;
 }
 
-/* The result of a hash over no field is not documented: classes without a hash use a table of one entry. */
-static int
-rqts_create(struct mlxpmd_port *port)
+static struct mlxpmd_tirs_conf
+tirs_conf(const struct mlxpmd_port *port, const uint8_t *key, uint64_t rss_hf)
 {
-	struct mlxpmd_steer *steer = port->steer;
+	const bool rss = port->steer->rss;
+	struct mlxpmd_tirs_conf conf = { .rss_hf = rss ? rss_hf : 0, .all_classes = rss };
 
-	rqt_entries(port, steer->rqn);
-	steer->rqt_first = mdv_rqt_create(port->mdv, 0, steer->rqn, 1);
-	if (steer->rqt_first == NULL)
-		return -rte_errno;
-	if (!steer->rss)
-		return 0;
-	steer->rqt = mdv_rqt_create(port->mdv, rte_log2_u32(port->reta_size), steer->rqn,
-				    port->reta_size);
-	return steer->rqt != NULL ? 0 : -rte_errno;
+	memcpy(conf.key, key, sizeof(conf.key));
+	return conf;
 }
 
-static uint32_t
-class_fields(const struct mlxpmd_port *port, enum mlxpmd_rss_class class, uint64_t rss_hf)
+int
+mlxpmd_steer_hash(struct mlxpmd_port *port, const uint8_t *key, uint64_t rss_hf)
 {
-	return port->steer->rss ? mlxpmd_rss_class_fields(rss_hf, class) : 0;
-}
+	const struct mlxpmd_tirs_conf old = tirs_conf(port, port->rss_key, port->rss_hf);
+	const struct mlxpmd_tirs_conf conf = tirs_conf(port, key, rss_hf);
 
-static void
-tir_attr(const struct mlxpmd_port *port, enum mlxpmd_rss_class class, const uint8_t *key,
-	 uint64_t rss_hf, struct mdv_tir_attr *attr)
-{
-	const struct mlxpmd_steer *steer = port->steer;
-	uint32_t fields = class_fields(port, class, rss_hf);
-
-	*attr = (struct mdv_tir_attr){
-		.rqtn = fields != 0 ? steer->rqt->id : steer->rqt_first->id,
-		.ipv6 = mlxpmd_rss_classes[class].ip_version == 6,
-		.udp = mlxpmd_rss_classes[class].ip_proto == IPPROTO_UDP,
-		.hash_fields = fields,
-		.key = key,
-		.lro_size = mlxpmd_rxq_lro_size(port),
-		.lro_us = mlxpmd_rxq_lro_us(port),
-	};
+	return port->steer->rss ? mlxpmd_tirs_hash(port, &old, &conf, &port->steer->tirs) : 0;
 }
 
 static void
@@ -125,51 +101,6 @@ lro_us_log(const struct mlxpmd_port *port)
 		return;
 	MLXPMD_LOG(NOTICE, "port %u: lro_timeout_usec=%u: LRO sessions end after %u us, the device has %u, %u, %u and %u",
 		   port->port_id, wanted_us, mlxpmd_rxq_lro_us(port), periods[0], periods[1], periods[2], periods[3]);
-}
-
-static int
-tirs_create(struct mlxpmd_port *port)
-{
-	struct mlxpmd_steer *steer = port->steer;
-	struct mdv_tir_attr attr;
-	int class;
-
-	lro_us_log(port);
-	for (class = steer->rss ? 0 : MLXPMD_RSS_CLASS_OTHER; class < MLXPMD_NB_RSS_CLASSES; class++) {
-		tir_attr(port, class, port->rss_key, port->rss_hf, &attr);
-		steer->tir[class] = mdv_tir_create(port->mdv, &attr);
-		if (steer->tir[class] == NULL)
-			return -rte_errno;
-	}
-	return 0;
-}
-
-/* The command also changes the table, for a class that gets its first hash field or loses its last. */
-static int
-tir_modify(struct mlxpmd_port *port, enum mlxpmd_rss_class class, uint64_t old_hf, const uint8_t *key,
-	   uint64_t rss_hf)
-{
-	struct mdv_tir_attr attr;
-
-	tir_attr(port, class, key, rss_hf, &attr);
-	if ((class_fields(port, class, old_hf) != 0) == (attr.hash_fields != 0))
-		attr.rqtn = 0;
-	return mdv_tir_modify_hash(port->steer->tir[class], &attr);
-}
-
-int
-mlxpmd_steer_hash(struct mlxpmd_port *port, const uint8_t *key, uint64_t rss_hf)
-{
-	int class, rc = 0;
-
-	for (class = 0; class < MLXPMD_RSS_CLASS_OTHER && port->steer->rss; class++) {
-		rc = tir_modify(port, class, port->rss_hf, key, rss_hf);
-		if (rc != 0)
-			break;
-	}
-	while (rc != 0 && class-- > 0)
-		(void)tir_modify(port, class, rss_hf, port->rss_key, port->rss_hf);
-	return rc;
 }
 
 /* ------------------------------------------------------------------ keys of the filter */
@@ -293,14 +224,14 @@ entry_create(struct mlxpmd_port *port, struct steer_entry *entry)
 	int class;
 
 	for (class = 0; class < MLXPMD_NB_RSS_CLASSES; class++) {
-		if (port->steer->tir[class] == NULL)
+		if (port->steer->tirs.tir[class] == NULL)
 			continue;
 		attr = entry->key;
 		attr.priority = STEER_PRIORITY + mlxpmd_rss_classes[class].depth;
 		attr.ip_version = mlxpmd_rss_classes[class].ip_version;
 		attr.ip_proto = mlxpmd_rss_classes[class].ip_proto;
 		attr.match_frag = attr.ip_proto != 0;
-		attr.tir = port->steer->tir[class];
+		attr.tir = port->steer->tirs.tir[class];
 		mdv_rule_match(&attr, &match);
 		if (mlxpmd_flows_have(port, &match))
 			continue;
@@ -409,6 +340,7 @@ int
 mlxpmd_steer_up(struct mlxpmd_port *port)
 {
 	const struct rte_eth_dev_data *data = port->eth_dev->data;
+	struct mlxpmd_tirs_conf conf;
 	int rc;
 
 	if (data->nb_rx_queues == 0)
@@ -417,9 +349,10 @@ mlxpmd_steer_up(struct mlxpmd_port *port)
 	if (port->steer == NULL)
 		return MLXPMD_FAIL(ENOMEM, "port %u: no memory for steering", port->port_id);
 	port->steer->rss = (data->dev_conf.rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG) != 0;
-	rc = rqts_create(port);
-	if (rc == 0)
-		rc = tirs_create(port);
+	lro_us_log(port);
+	conf = tirs_conf(port, port->rss_key, port->rss_hf);
+	rqt_entries(port, port->steer->rqn);
+	rc = mlxpmd_tirs_create_over(port, &conf, port->steer->rqn, port->reta_size, &port->steer->tirs);
 	if (rc == 0)
 		rc = mlxpmd_steer_sync(port);
 	if (rc != 0)
@@ -431,15 +364,11 @@ void
 mlxpmd_steer_down(struct mlxpmd_port *port)
 {
 	struct mlxpmd_steer *steer = port->steer;
-	int class;
 
 	if (steer == NULL)
 		return;
 	list_destroy(&steer->list);
-	for (class = 0; class < MLXPMD_NB_RSS_CLASSES; class++)
-		(void)mdv_obj_destroy(steer->tir[class]);
-	(void)mdv_obj_destroy(steer->rqt);
-	(void)mdv_obj_destroy(steer->rqt_first);
+	mlxpmd_tirs_destroy(&steer->tirs);
 	free(steer);
 	port->steer = NULL;
 }

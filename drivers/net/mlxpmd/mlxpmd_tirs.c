@@ -35,26 +35,25 @@ rqns_get(const struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf, ui
 
 /* The result of a hash over no field is not documented: classes without a hash use a table of one entry. */
 static int
-rqts_create(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf, struct mlxpmd_tirs *tirs)
+rqts_create(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf, const uint32_t *rqn, uint32_t n,
+	    struct mlxpmd_tirs *tirs)
 {
-	const uint32_t n = rqt_entries(port, conf);
-	uint32_t *rqn = rqns_get(port, conf, n);
-
-	if (rqn == NULL)
-		return -rte_errno;
 	tirs->rqt_first = mdv_rqt_create(port->mdv, 0, rqn, 1);
-	if (tirs->rqt_first != NULL && conf->rss_hf != 0)
-		tirs->rqt = mdv_rqt_create(port->mdv, rte_log2_u32(n), rqn, n);
-	free(rqn);
-	return tirs->rqt_first == NULL || (conf->rss_hf != 0 && tirs->rqt == NULL) ? -rte_errno : 0;
+	if (tirs->rqt_first == NULL)
+		return -rte_errno;
+	if (conf->rss_hf == 0 && !conf->all_classes)
+		return 0;
+	tirs->rqt = mdv_rqt_create(port->mdv, rte_log2_u32(n), rqn, n);
+	return tirs->rqt != NULL ? 0 : -rte_errno;
 }
 
-static int
-tir_create(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf, struct mlxpmd_tirs *tirs,
-	   enum mlxpmd_rss_class class)
+static struct mdv_tir_attr
+tir_attr(const struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf, const struct mlxpmd_tirs *tirs,
+	 enum mlxpmd_rss_class class)
 {
 	const uint32_t fields = mlxpmd_rss_class_fields(conf->rss_hf, class);
-	const struct mdv_tir_attr attr = {
+
+	return (struct mdv_tir_attr){
 		.rqtn = fields != 0 ? tirs->rqt->id : tirs->rqt_first->id,
 		.ipv6 = mlxpmd_rss_classes[class].ip_version == 6,
 		.udp = mlxpmd_rss_classes[class].ip_proto == IPPROTO_UDP,
@@ -64,24 +63,40 @@ tir_create(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf, struct
 		.lro_size = mlxpmd_rxq_lro_size(port),
 		.lro_us = mlxpmd_rxq_lro_us(port),
 	};
+}
 
-	if (fields == 0 && class != MLXPMD_RSS_CLASS_OTHER)
-		return 0;
-	tirs->tir[class] = mdv_tir_create(port->mdv, &attr);
-	return tirs->tir[class] != NULL ? 0 : -rte_errno;
+int
+mlxpmd_tirs_create_over(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf, const uint32_t *rqn, uint32_t n,
+			struct mlxpmd_tirs *tirs)
+{
+	int rc;
+
+	memset(tirs, 0, sizeof(*tirs));
+	rc = rqts_create(port, conf, rqn, n, tirs);
+	for (unsigned int class = 0; rc == 0 && class < MLXPMD_NB_RSS_CLASSES; class++) {
+		const struct mdv_tir_attr attr = tir_attr(port, conf, tirs, class);
+
+		if (attr.hash_fields == 0 && !conf->all_classes && class != MLXPMD_RSS_CLASS_OTHER)
+			continue;
+		tirs->tir[class] = mdv_tir_create(port->mdv, &attr);
+		rc = tirs->tir[class] != NULL ? 0 : -rte_errno;
+	}
+	if (rc != 0)
+		mlxpmd_tirs_destroy(tirs);
+	return rc;
 }
 
 int
 mlxpmd_tirs_create(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf, struct mlxpmd_tirs *tirs)
 {
+	const uint32_t n = rqt_entries(port, conf);
+	uint32_t *rqn = rqns_get(port, conf, n);
 	int rc;
 
-	memset(tirs, 0, sizeof(*tirs));
-	rc = rqts_create(port, conf, tirs);
-	for (unsigned int class = 0; rc == 0 && class < MLXPMD_NB_RSS_CLASSES; class++)
-		rc = tir_create(port, conf, tirs, class);
-	if (rc != 0)
-		mlxpmd_tirs_destroy(tirs);
+	if (rqn == NULL)
+		return -rte_errno;
+	rc = mlxpmd_tirs_create_over(port, conf, rqn, n, tirs);
+	free(rqn);
 	return rc;
 }
 
@@ -98,6 +113,34 @@ mlxpmd_tirs_replaced(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *co
 	if (rc == 0 && tirs->rqt != NULL)
 		rc = mdv_rqt_modify(tirs->rqt, rqn, n);
 	free(rqn);
+	return rc;
+}
+
+/* The command also changes the table, for a class that gets its first hash field or loses its last. */
+static int
+tir_modify(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *old, const struct mlxpmd_tirs_conf *conf,
+	   struct mlxpmd_tirs *tirs, enum mlxpmd_rss_class class)
+{
+	struct mdv_tir_attr attr = tir_attr(port, conf, tirs, class);
+
+	if ((mlxpmd_rss_class_fields(old->rss_hf, class) != 0) == (attr.hash_fields != 0))
+		attr.rqtn = 0;
+	return mdv_tir_modify_hash(tirs->tir[class], &attr);
+}
+
+int
+mlxpmd_tirs_hash(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *old, const struct mlxpmd_tirs_conf *conf,
+		 struct mlxpmd_tirs *tirs)
+{
+	int class, rc = 0;
+
+	for (class = 0; class < MLXPMD_RSS_CLASS_OTHER; class++) {
+		rc = tir_modify(port, old, conf, tirs, class);
+		if (rc != 0)
+			break;
+	}
+	while (rc != 0 && class-- > 0)
+		(void)tir_modify(port, conf, old, tirs, class);
 	return rc;
 }
 

@@ -11,20 +11,30 @@ struct mlxpmd_tirs_conf {
 	const uint16_t *queues;
 	uint16_t nb_queues;
 	uint64_t rss_hf;	/**< 0: no hash, all packets go to the first queue. */
+	bool all_classes;	/**< TIRs also for classes without a hash, which mlxpmd_tirs_hash() may give one. */
 	bool symmetric;
 	uint8_t key[MLXPMD_RSS_KEY_BYTES];
 };
 
 struct mlxpmd_tirs {
-	struct mdv_obj *rqt;	   /**< NULL without a hash. */
+	struct mdv_obj *rqt;	   /**< NULL without a hash and all_classes. */
 	struct mdv_obj *rqt_first; /**< Its first entry, for classes without a hash. */
 	struct mdv_obj *tir[MLXPMD_NB_RSS_CLASSES]; /**< NULL: no hash of its own, the last one serves. */
 };
 
 /** Creates what conf needs for the queues as they are. 0; -errno, logged, with nothing left. */
 int mlxpmd_tirs_create(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf, struct mlxpmd_tirs *tirs);
+/** The same over n RQs, a power of 2, by their numbers; the queues of conf are not read. */
+int mlxpmd_tirs_create_over(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf, const uint32_t *rqn,
+			    uint32_t n, struct mlxpmd_tirs *tirs);
 /** Queues have new RQs: writes their numbers into the RQTs. 0 or -errno, logged. */
 int mlxpmd_tirs_replaced(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf, struct mlxpmd_tirs *tirs);
+/**
+ * With all_classes: changes key and hash of the TIRs from those of old to those of conf. 0; -errno, logged, and the
+ * TIRs are as before.
+ */
+int mlxpmd_tirs_hash(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *old, const struct mlxpmd_tirs_conf *conf,
+		     struct mlxpmd_tirs *tirs);
 void mlxpmd_tirs_destroy(struct mlxpmd_tirs *tirs);
 
 #endif /* MLXPMD_TIRS_H */
