@@ -13,42 +13,12 @@
 
 int mlxpmd_logtype;
 
-/* ------------------------------------------------------------------ time, memory, locks, log */
+/* ------------------------------------------------------------------ locks, log */
 
-uint64_t sim_ns;
-int allocated, locks;
+int locks;
 static int locks_held;
-bool no_memory;
 char last_line[256];
 unsigned int warnings, errors;
-
-int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
-int
-__wrap_clock_gettime(clockid_t id, struct timespec *ts)
-{
-	CHECK_EQ(id, CLOCK_MONOTONIC);
-	ts->tv_sec = sim_ns / S;
-	ts->tv_nsec = sim_ns % S;
-	return 0;
-}
-
-void *__real_calloc(size_t n, size_t bytes);
-void *__wrap_calloc(size_t n, size_t bytes);
-void *
-__wrap_calloc(size_t n, size_t bytes)
-{
-	allocated += !no_memory;
-	return no_memory ? NULL : __real_calloc(n, bytes);
-}
-
-void __real_free(void *p);
-void __wrap_free(void *p);
-void
-__wrap_free(void *p)
-{
-	allocated -= p != NULL;
-	__real_free(p);
-}
 
 int __real_pthread_mutex_init(pthread_mutex_t *lock, const pthread_mutexattr_t *attr);
 int __wrap_pthread_mutex_init(pthread_mutex_t *lock, const pthread_mutexattr_t *attr);
@@ -188,7 +158,7 @@ query_note(enum query q, bool quiet)
 {
 	REQUIRE(queries[q].n < MAX_QUERIES, "too many queries");
 	queries[q].quiet[queries[q].n] = quiet;
-	queries[q].at_ns[queries[q].n++] = sim_ns;
+	queries[q].at_ns[queries[q].n++] = now_ns;
 }
 
 bool
@@ -203,7 +173,7 @@ mdv_q_counter_read(struct mdv_obj *counter, uint32_t *raw, bool quiet)
 {
 	CHECK(counter != NULL && counter == port.q_counter && locks_held == 1);
 	query_note(SYNC_MISSED, quiet);
-	sim_ns += sync_ns;
+	now_ns += sync_ns;
 	if (during_sync != NULL)
 		during_sync();
 	if (dev_rc == 0)
@@ -225,7 +195,7 @@ mdv_counters_read(struct mdv_dev *dev, uint64_t *values, unsigned int n)
 	(void)dev;
 	CHECK(n == nb_counters && locks_held == 1);
 	query_note(SYNC_COUNTERS, false);
-	sim_ns += sync_ns;
+	now_ns += sync_ns;
 	for (unsigned int i = 0; i < n; i++)
 		values[i] = dev_value + i;
 	return dev_rc;
@@ -272,12 +242,12 @@ int
 mdv_q_counter_read_async(struct mdv_async *async, struct mdv_obj *counter, uint64_t wr_id)
 {
 	CHECK(async != NULL && counter == port.q_counter && nb_pending < MAX_PENDING);
-	CHECK_EQ(wr_id, sim_ns);
+	CHECK_EQ(wr_id, now_ns);
 	CHECK_EQ(async_quiet, failed);
 	failed = failed || start_rc != 0;
 	query_note(ASYNC_MISSED, async_quiet);
 	if (start_rc == 0)
-		pending[nb_pending++] = (struct reply){ async_ns == NEVER ? NEVER : sim_ns + async_ns, wr_id, dev_raw,
+		pending[nb_pending++] = (struct reply){ async_ns == NEVER ? NEVER : now_ns + async_ns, wr_id, dev_raw,
 							dev_rc };
 	return start_rc;
 }
@@ -288,7 +258,7 @@ reply_ready(void)
 	int first = -1;
 
 	for (unsigned int i = 0; i < nb_pending; i++)
-		if (pending[i].due_ns <= sim_ns && (first < 0 || pending[i].due_ns < pending[first].due_ns))
+		if (pending[i].due_ns <= now_ns && (first < 0 || pending[i].due_ns < pending[first].due_ns))
 			first = i;
 	return first;
 }
@@ -326,16 +296,16 @@ mdv_q_counter_read_result(const struct mdv_async_reply *reply, uint32_t *raw)
 static uint64_t
 next_ns(unsigned int i)
 {
-	uint64_t at_ns = tasks[i]->requested ? sim_ns : due_ns[i];
+	uint64_t at_ns = tasks[i]->requested ? now_ns : due_ns[i];
 
 	if (tasks[i]->fd != ASYNC_FD) {
 		CHECK_EQ(tasks[i]->fd, -1);
 		return at_ns;
 	}
 	if (take_end != 0)
-		return sim_ns;
+		return now_ns;
 	for (unsigned int k = 0; k < nb_pending; k++)
-		at_ns = RTE_MIN(at_ns, RTE_MAX(pending[k].due_ns, sim_ns));
+		at_ns = RTE_MIN(at_ns, RTE_MAX(pending[k].due_ns, now_ns));
 	return at_ns;
 }
 
@@ -347,7 +317,7 @@ task_run(unsigned int i)
 	tasks[i]->requested = false;
 	tasks[i]->revents = tasks[i]->fd == ASYNC_FD && (take_end != 0 || reply_ready() >= 0) ? POLLIN : 0;
 	in_ns = tasks[i]->run(tasks[i]->arg);
-	due_ns[i] = in_ns == MLXPMD_TASK_IDLE ? NEVER : sim_ns + in_ns;
+	due_ns[i] = in_ns == MLXPMD_TASK_IDLE ? NEVER : now_ns + in_ns;
 }
 
 void
@@ -362,7 +332,7 @@ run_until(uint64_t until_ns)
 				next = i;
 		if (nb_tasks == 0 || next_ns(next) > until_ns)
 			break;
-		sim_ns = RTE_MAX(sim_ns, next_ns(next));
+		now_ns = RTE_MAX(now_ns, next_ns(next));
 		task_run(next);
 		CHECK_EQ(locks_held, 0);
 		if (++runs == 100000) {
@@ -370,13 +340,13 @@ run_until(uint64_t until_ns)
 			exit(EXIT_FAILURE);
 		}
 	}
-	sim_ns = RTE_MAX(sim_ns, until_ns);
+	now_ns = RTE_MAX(now_ns, until_ns);
 }
 
 void
 run_for(uint64_t ns)
 {
-	run_until(sim_ns + ns);
+	run_until(now_ns + ns);
 }
 
 void
@@ -435,7 +405,7 @@ up(unsigned int age_ms)
 {
 	static int counter;
 
-	sim_ns = FIRST_NS;
+	now_ns = FIRST_NS;
 	port = (struct mlxpmd_port){ .port_id = 3, .q_counter = (struct mdv_obj *)&counter,
 				     .args = { .stats_age_ms = age_ms, .open = MDV_OPEN_VERBS } };
 	adds_left = MAX_TASKS;

@@ -8,6 +8,7 @@
 #define COUNTS_SIM_H
 
 #include "../check.h"
+#include "host_sim.h"
 #include "mlxpmd_ctrl.h"
 
 #include <mdv_async.h>
@@ -19,9 +20,8 @@
 #define MAX_QUERIES 4096
 #define MAX_PENDING 64
 
-extern uint64_t sim_ns;			/**< The time. */
 extern struct mlxpmd_port port;
-extern int allocated, locks;		/**< Not given back yet. */
+extern int locks;			/**< Not given back yet. */
 extern unsigned int nb_tasks, opened;	/**< Tasks that were added; open channels. */
 extern unsigned int warnings, errors;	/**< Lines of the log. */
 extern char last_line[256];
@@ -33,7 +33,7 @@ extern uint32_t dev_raw;		/**< Count of missed frames. */
 extern uint64_t dev_value;		/**< Counter i is dev_value + i. */
 extern uint64_t sync_ns, async_ns;	/**< How long a query takes; NEVER: the reply is lost. */
 extern int dev_rc, open_rc, start_rc, take_end; /**< Errors of queries, of the channel, of its queries, of taking. */
-extern bool removed, no_memory;
+extern bool removed;
 extern void (*during_sync)(void);	/**< Called during a query that waits. */
 
 /** Queries that the device got. */

@@ -59,7 +59,7 @@ uncached(void)
 	down();
 	/* A counter that was just created is 0, which is a reading. */
 	CHECK_OK(up(0));
-	sim_ns += MS;
+	now_ns += MS;
 	dev_rc = -EIO;
 	CHECK_EQ(age_us(MLXPMD_MISSED), 1000);
 	down();
@@ -149,7 +149,7 @@ read_state(void)
 	CHECK(!requested("imissed") && !requested("counters"));
 	run_for(30 * MS);
 	(void)missed();
-	read_ns = sim_ns;
+	read_ns = now_ns;
 	CHECK(requested("imissed") && !requested("counters"));
 	queries_clear();
 	run_for(100 * MS);
@@ -163,7 +163,7 @@ read_state(void)
 	/* The last query of the shorter period. */
 	run_until(read_ns + 30 * MS - 10 * MS);
 	(void)missed();
-	read_ns = sim_ns;
+	read_ns = now_ns;
 	queries_clear();
 	run_for(11 * S);
 	for (unsigned int i = 0; i < queries[ASYNC_MISSED].n - 1; i++)
@@ -195,10 +195,10 @@ overdue(void)
 	run_for(60 * MS);
 	mlxpmd_counts_get(&port, MLXPMD_MISSED, &counts);
 	/* The control thread does not run. */
-	sim_ns = counts.queried_ns[MLXPMD_MISSED] + 100 * MS - 1;
+	now_ns = counts.queried_ns[MLXPMD_MISSED] + 100 * MS - 1;
 	(void)missed();
 	CHECK(!requested("imissed"));
-	sim_ns++;
+	now_ns++;
 	(void)missed();
 	CHECK(requested("imissed"));
 	down();
@@ -208,7 +208,7 @@ static void
 reply_mid(void)
 {
 	/* The control thread takes the reply to an older query while a caller waits. */
-	sim_ns += 2 * MS;
+	now_ns += 2 * MS;
 	during_sync = NULL;
 	task_run(0);
 }
@@ -228,7 +228,7 @@ replies(void)
 	CHECK_EQ(missed(), 14);
 	CHECK_EQ(nb_pending, 0);
 	CHECK_EQ(age_us(MLXPMD_MISSED),
-		 (sim_ns - queries[ASYNC_MISSED].at_ns[queries[ASYNC_MISSED].n - 1]) / 1000);
+		 (now_ns - queries[ASYNC_MISSED].at_ns[queries[ASYNC_MISSED].n - 1]) / 1000);
 	/* 0 after another value is no count. */
 	dev_raw = 0;
 	run_for(200 * MS);
@@ -277,7 +277,7 @@ overtaken(void)
 	dev_raw = 20;
 	run_for(50 * MS);
 	CHECK_EQ(nb_pending, 1);
-	CHECK_EQ(pending[0].wr_id, sim_ns); /* At the very time of the younger one. */
+	CHECK_EQ(pending[0].wr_id, now_ns); /* At the very time of the younger one. */
 	CHECK_EQ(info().outstanding, 1);
 	dev_raw = 30;
 	mlxpmd_counts_settle(&port);
@@ -337,7 +337,7 @@ lost(void)
 	/* Replies come again. */
 	async_ns = MS;
 	for (unsigned int i = 0; i < nb_pending; i++)
-		pending[i].due_ns = sim_ns;
+		pending[i].due_ns = now_ns;
 	run_for(S);
 	CHECK(info().async);
 	CHECK_EQ(info().outstanding, 0);
@@ -395,7 +395,7 @@ late(void)
 	run_until(queried_ns + 100 * MS + S);
 	(void)missed();
 	CHECK_EQ(warnings, 0);
-	sim_ns++;
+	now_ns++;
 	(void)missed();
 	CHECK_EQ(warnings, 1);
 	CHECK(strstr(last_line, "port 3: the device does not answer in time: imissed is of 1100 ms ago") != NULL, "%s",
@@ -412,19 +412,19 @@ late_again(void)
 {
 	/* Ten seconds after values were last found late, and not before. */
 	for (int later = 0; later < 2; later++) {
-		uint64_t found_ns = sim_ns;
+		uint64_t found_ns = now_ns;
 
 		nb_pending = 0;
 		mlxpmd_counts_settle(&port);
 		run_for(8 * S);
 		warnings = 0;
-		sim_ns = found_ns + 10 * S - 1 + later;
+		now_ns = found_ns + 10 * S - 1 + later;
 		(void)missed();
 		CHECK_EQ(warnings, later);
 	}
 	/* A refusal was logged where it happened; a stopped port promises nothing. */
 	mlxpmd_counts_settle(&port);
-	sim_ns += 30 * S;
+	now_ns += 30 * S;
 	warnings = 0;
 	port.running = false;
 	(void)missed();
@@ -432,7 +432,7 @@ late_again(void)
 	port.running = true;
 	dev_rc = -EIO;
 	mlxpmd_counts_settle(&port);
-	sim_ns += 30 * S;
+	now_ns += 30 * S;
 	(void)missed();
 	CHECK_EQ(warnings, 0);
 	down();
@@ -440,18 +440,18 @@ late_again(void)
 	CHECK_OK(up(100));
 	start();
 	queries_clear();
-	sim_ns += 2 * S;
+	now_ns += 2 * S;
 	(void)age_us(MLXPMD_COUNTERS);
 	CHECK_EQ(warnings, 0);
-	sim_ns += S;
+	now_ns += S;
 	(void)age_us(MLXPMD_COUNTERS);
 	CHECK_EQ(warnings, 0);
-	sim_ns++;
+	now_ns++;
 	(void)age_us(MLXPMD_COUNTERS);
 	CHECK_EQ(warnings, 1);
 	CHECK(strstr(last_line, "vport and physical counters are of 3000 ms ago") != NULL, "%s", last_line);
 	mlxpmd_counts_settle(&port);
-	sim_ns += 20 * S;
+	now_ns += 20 * S;
 	(void)age_us(MLXPMD_COUNTERS);
 	CHECK_EQ(warnings, 2);
 	down();
@@ -492,9 +492,9 @@ counters(void)
 	mlxpmd_counts_read(&port, MLXPMD_MISSED, &counts);
 	CHECK_EQ(counts.missed, 17);
 	/* A query of the future is 0 old. */
-	counts.queried_ns[MLXPMD_MISSED] = sim_ns + 1;
+	counts.queried_ns[MLXPMD_MISSED] = now_ns + 1;
 	CHECK_EQ(mlxpmd_counts_age_us(&counts, MLXPMD_MISSED), 0);
-	counts.queried_ns[MLXPMD_MISSED] = sim_ns - 5000 * MS;
+	counts.queried_ns[MLXPMD_MISSED] = now_ns - 5000 * MS;
 	CHECK_EQ(mlxpmd_counts_age_us(&counts, MLXPMD_MISSED), 5000000);
 	down();
 }

@@ -12,7 +12,7 @@
 
 #include "../check.h"
 #include "mlxpmd_ctrl.h"
-#include "tasks_host.h"
+#include "host_sim.h"
 
 #define MS UINT64_C(1000000)
 #define MAX_TASKS 8

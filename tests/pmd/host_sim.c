@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Memory and time of the test of a port's tasks. */
+/* See host_sim.h. */
 
 #include <malloc.h>
 #include <string.h>
 #include <time.h>
 
 #include "../check.h"
-#include "tasks_host.h"
+#include "host_sim.h"
 
 int allocated;
 bool no_memory;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/** @file Memory and time of the test of a port's tasks: calloc(), free() and clock_gettime() are replaced. */
-#ifndef TASKS_HOST_H
-#define TASKS_HOST_H
+/** @file Memory and time of tests: calloc(), free() and clock_gettime() are replaced. */
+#ifndef HOST_SIM_H
+#define HOST_SIM_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,4 +12,4 @@ extern int allocated;
 extern bool no_memory;
 extern uint64_t now_ns;
 
-#endif /* TASKS_HOST_H */
+#endif /* HOST_SIM_H */
