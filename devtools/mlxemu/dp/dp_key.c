@@ -75,7 +75,7 @@ key_gre(uint32_t k[DP_SET_DWORDS], const uint8_t *h, uint32_t left)
 {
 	uint32_t key_at = 4 + (h[0] & 0x80 ? 4 : 0);
 
-	if ((h[0] & 0x40) != 0 || (h[1] & 7) != 0)
+	if (dp_gre_bytes(h, left) == 0)
 		return;
 	k[0] |= (uint32_t)(h[0] & 0x80) << 24 | (uint32_t)(h[0] & 0x30) << 24;
 	k[3] |= dp_rd16(h + 2);
@@ -168,16 +168,13 @@ key_mpls(uint32_t k[DP_SET_DWORDS], const struct dp_pkt *pkt)
 {
 	const struct dp_layers *o = &pkt->outer;
 	const uint8_t *h = behind_ip(pkt->data, o, DP_PROTO_GRE, 8);
-	uint32_t bytes;
+	uint32_t bytes = h != NULL ? dp_gre_bytes(h, o->l3_end - o->l4_off) : 0;
 
 	k[0] = mpls_of(pkt->data, o, pkt->len);
 	if (pkt->tunneled)
 		k[1] = mpls_of(pkt->data, &pkt->inner, o->l3_end);
-	if (h != NULL && (h[0] & 0x40) == 0 && (h[1] & 7) == 0 && is_mpls(dp_rd16(h + 2))) {
-		bytes = 4u + (h[0] & 0x80 ? 4u : 0) + (h[0] & 0x20 ? 4u : 0) + (h[0] & 0x10 ? 4u : 0);
-		if (o->l4_off + bytes + 4 <= o->l3_end)
-			k[2] = dp_rd32(h + bytes);
-	}
+	if (bytes != 0 && is_mpls(dp_rd16(h + 2)) && o->l4_off + bytes + 4 <= o->l3_end)
+		k[2] = dp_rd32(h + bytes);
 	if (o->l4 == DP_L4_UDP && dp_rd16(pkt->data + o->l4_off + 2) == DP_MPLS_PORT && o->l4_off + 12u <= o->l3_end)
 		k[3] = dp_rd32(pkt->data + o->l4_off + 8);
 }

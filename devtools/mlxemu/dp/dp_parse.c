@@ -158,17 +158,21 @@ struct inside {
 	uint16_t type;
 };
 
-/* RFC 2784, RFC 2890: checksum, key and sequence number are optional. */
+uint32_t
+dp_gre_bytes(const uint8_t *h, uint32_t left)
+{
+	/* No version but 0; no routing (RFC 1701). */
+	if (left < GRE_BYTES || (h[0] & 0x40) != 0 || (h[1] & 7) != 0)
+		return 0;
+	return GRE_BYTES + (h[0] & 0x80 ? 4u : 0) + (h[0] & 0x20 ? 4u : 0) + (h[0] & 0x10 ? 4u : 0);
+}
+
 static struct inside
 inside_gre(const uint8_t *h, uint32_t left)
 {
-	uint32_t bytes = GRE_BYTES;
+	uint32_t bytes = dp_gre_bytes(h, left);
 
-	/* No version but 0; no routing (RFC 1701). */
-	if (left < GRE_BYTES || (h[0] & 0x40) != 0 || (h[1] & 7) != 0)
-		return (struct inside){0};
-	bytes += (h[0] & 0x80 ? 4u : 0) + (h[0] & 0x20 ? 4u : 0) + (h[0] & 0x10 ? 4u : 0);
-	return (struct inside){bytes, dp_rd16(h + 2)};
+	return bytes != 0 ? (struct inside){bytes, dp_rd16(h + 2)} : (struct inside){0};
 }
 
 /* Behind UDP: the I flag of VXLAN must be set (RFC 7348); GENEVE has version 0 and options (RFC 8926). */

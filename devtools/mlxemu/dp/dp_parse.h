@@ -108,6 +108,12 @@ dp_wr32(uint8_t *p, uint32_t v)
  */
 void dp_parse(struct dp_pkt *pkt, const uint8_t *data, uint32_t len, unsigned tunnels);
 
+/**
+ * Bytes of a GRE header, with its optional checksum, key and sequence number (RFC 2784, RFC 2890), which may be more
+ * than are left; 0: none that is parsed.
+ */
+uint32_t dp_gre_bytes(const uint8_t *h, uint32_t left);
+
 /** Offsets of headers that software states (Ethernet segment, swp_*), in units of 2 bytes; 0: no such header. */
 struct dp_swp {
 	uint8_t outer_l4, outer_l3, inner_l4, inner_l3;
