@@ -57,18 +57,26 @@
 	X(outer_gre_key, misc_parameters, set_misc, gre_key_l) \
 	X(outer_vxlan_vni, misc_parameters, set_misc, vxlan_vni)
 
+#define DP_FIELDS_CX5_MISC(X, side) \
+	X(side##_ipv6_flow_label, misc_parameters, set_misc, side##_ipv6_flow_label) \
+	X(side##_esp_spi, misc_parameters, set_misc, side##_esp_spi) \
+	X(side##_second_svlan, misc_parameters, set_misc, side##_second_svlan_tag)
+
+#define DP_FIELDS_CX5_HEADERS(X, side) \
+	X(side##_ipv4_ihl, side##_headers, set_lyr_2_4, ipv4_ihl) \
+	X(side##_l3_ok, side##_headers, set_lyr_2_4, l3_ok) \
+	X(side##_l4_ok, side##_headers, set_lyr_2_4, l4_ok) \
+	X(side##_ipv4_checksum_ok, side##_headers, set_lyr_2_4, ipv4_checksum_ok) \
+	X(side##_l4_checksum_ok, side##_headers, set_lyr_2_4, l4_checksum_ok)
+
 /**
  * Fields of cards from ConnectX-5 on. The recorded ConnectX-4 Lx has none of them in ft_field_support (source: trace of
  * core/emu_profile.c).
  * assumed: ConnectX-5 and newer have all of them. Other reading: some came later. Test: dp/test_match.c.
  */
 #define DP_FIELDS_CX5(X) \
-	X(outer_ipv6_flow_label, misc_parameters, set_misc, outer_ipv6_flow_label) \
-	X(inner_ipv6_flow_label, misc_parameters, set_misc, inner_ipv6_flow_label) \
-	X(outer_esp_spi, misc_parameters, set_misc, outer_esp_spi) \
-	X(inner_esp_spi, misc_parameters, set_misc, inner_esp_spi) \
-	X(outer_second_svlan, misc_parameters, set_misc, outer_second_svlan_tag) \
-	X(inner_second_svlan, misc_parameters, set_misc, inner_second_svlan_tag) \
+	DP_FIELDS_CX5_MISC(X, outer) \
+	DP_FIELDS_CX5_MISC(X, inner) \
 	X(metadata_reg_c_0, misc_parameters_2, set_misc2, metadata_reg_c_0) \
 	X(metadata_reg_c_1, misc_parameters_2, set_misc2, metadata_reg_c_1) \
 	X(metadata_reg_c_2, misc_parameters_2, set_misc2, metadata_reg_c_2) \
@@ -80,16 +88,8 @@
 
 /** The same; their capabilities are in flow_table_fields_supported_2. */
 #define DP_FIELDS_CX5_2(X) \
-	X(outer_ipv4_ihl, outer_headers, set_lyr_2_4, ipv4_ihl) \
-	X(outer_l3_ok, outer_headers, set_lyr_2_4, l3_ok) \
-	X(outer_l4_ok, outer_headers, set_lyr_2_4, l4_ok) \
-	X(outer_ipv4_checksum_ok, outer_headers, set_lyr_2_4, ipv4_checksum_ok) \
-	X(outer_l4_checksum_ok, outer_headers, set_lyr_2_4, l4_checksum_ok) \
-	X(inner_ipv4_ihl, inner_headers, set_lyr_2_4, ipv4_ihl) \
-	X(inner_l3_ok, inner_headers, set_lyr_2_4, l3_ok) \
-	X(inner_l4_ok, inner_headers, set_lyr_2_4, l4_ok) \
-	X(inner_ipv4_checksum_ok, inner_headers, set_lyr_2_4, ipv4_checksum_ok) \
-	X(inner_l4_checksum_ok, inner_headers, set_lyr_2_4, l4_checksum_ok)
+	DP_FIELDS_CX5_HEADERS(X, outer) \
+	DP_FIELDS_CX5_HEADERS(X, inner)
 
 /** The same; there is no capability (rdma-core, dr_matcher.c, requires none). */
 #define DP_FIELDS_CX5_SILENT(X) \
