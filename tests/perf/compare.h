@@ -132,6 +132,8 @@ int cmp_device_settle(void);
 json_t *cmp_device_counters(const struct cmp_arm *arm);
 /** Sets the regime: pins the device's threads, and cmp_device_inject() prepares the caches accordingly. */
 int cmp_device_regime(const struct cmp_config *c, enum cmp_regime regime);
+/** One turn of a loop that waits for the device's thread: keeps the processor as the bursts of a busy port do. */
+void cmp_device_wait(void);
 /** Whether the processor can move lines to the shared cache, which regime L needs. */
 bool cmp_device_demotes(void);
 /** TSC ticks of a load of a cache line that was written as the regime requires. */

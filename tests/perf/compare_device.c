@@ -14,7 +14,10 @@
 #include <unistd.h>
 
 #include <immintrin.h>
+#include <rte_cpuflags.h>
 #include <rte_cycles.h>
+#include <rte_pause.h>
+#include <rte_vect.h>
 
 #include "compare.h"
 
@@ -182,13 +185,29 @@ cmp_device_run(bool run)
 				"{\"cmd\":\"engine\",\"run\":false}\n", NULL, NULL);
 }
 
+/*
+ * Some processors switch the upper halves of their 512-bit units off when they are not used, and execute instructions
+ * of 512 bits slowly until they are on again (Intel's optimization manual, "Intel AVX-512 power management"). A port
+ * that receives all the time keeps them on, and the waits of regimes X, E and L are not part of what is measured.
+ */
+void
+cmp_device_wait(void)
+{
+	if (rte_vect_get_max_simd_bitwidth() >= RTE_VECT_SIMD_512 &&
+	    rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512BW) > 0) {
+		__asm__ volatile("vpmaddubsw %%zmm0, %%zmm0, %%zmm0" : : : "xmm0");
+		return;
+	}
+	rte_pause();
+}
+
 static void
 cache_pause(void)
 {
 	uint64_t end = rte_rdtsc() + pause_ticks;
 
 	while (rte_rdtsc() < end)
-		rte_pause();
+		cmp_device_wait();
 }
 
 int

@@ -10,8 +10,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include <rte_pause.h>
-
 #include "compare.h"
 
 /* Several times the private caches of current processors, and less than their shared cache. */
@@ -122,5 +120,5 @@ cmp_evictor_do(uint8_t *lines, uint32_t n, enum cmp_regime regime)
 	/* Also publishes the writes to job above. */
 	sem_post(&job.requested);
 	while (atomic_load_explicit(&job.done, memory_order_acquire) != job.tickets)
-		rte_pause();
+		cmp_device_wait();
 }
