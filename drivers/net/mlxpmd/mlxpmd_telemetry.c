@@ -278,6 +278,10 @@ add_queue(struct rte_tel_data *d, const struct mlxpmd_queue *q)
 		return -ENOMEM;
 	mlxpmd_queue_stats_get(q, &stats);
 	rte_tel_data_add_dict_string(c, "state", mlxpmd_qstate_name(mlxpmd_queue_state(q)));
+	rte_tel_data_add_dict_uint(c, "packets", stats.packets);
+	rte_tel_data_add_dict_uint(c, "bytes", stats.bytes);
+	if (!tx)
+		rte_tel_data_add_dict_uint(c, "mbuf_missing", stats.nombuf);
 	rte_tel_data_add_dict_uint(c, tx ? "packets_lost" : "completion_errors", stats.errors);
 	rte_tel_data_add_dict_uint(c, "completions_refused", stats.cqe_bad);
 	rte_tel_data_add_dict_uint(c, "resets", stats.resets);
@@ -480,7 +484,7 @@ RTE_INIT(mlxpmd_telemetry_init)
 	rte_telemetry_register_cmd("/mlxpmd/list", telemetry_list,
 				   "Ports that mlxpmd drives. Takes no parameters");
 	rte_telemetry_register_cmd("/mlxpmd/queues", telemetry_queues,
-				   "State of 16 queues each way, their errors, resets and stalls. Parameters: port id, first queue (0)");
+				   "State of 16 queues each way, their packets, errors, resets and stalls. Parameters: port id, first queue (0)");
 	for (unsigned int i = 0; i < RTE_DIM(commands); i++)
 		rte_telemetry_register_cmd(commands[i].name, telemetry_port, commands[i].help);
 }
