@@ -44,18 +44,20 @@ static const char profile_usage[] =
 	"  mlxemu run --profile mycard -- ibv_devinfo -v\n"
 	"  mlxemu profile compare card-check.tar.gz cx6dx\n";
 
-/* A recorded file: its text, and two pages of it. */
+/* A recorded file: its text, and three pages of it. */
 struct recorded {
 	const char *path;
 	json_t *root;
 	uint16_t pci_device_id;
-	uint32_t general[PAGE_BYTES / 4], ethernet[PAGE_BYTES / 4];
+	uint32_t general[PAGE_BYTES / 4], ethernet[PAGE_BYTES / 4], flow_table[PAGE_BYTES / 4];
+	bool flow_tables; /* The last page was recorded. */
 };
 
 /** How a capability is read from the recorded pages. */
 struct reader {
 	const char *name;
 	uint64_t (*get)(const struct recorded *r);
+	bool flow_table; /* From that page. */
 };
 
 #define GENERAL_GET(field, most) \
@@ -68,12 +70,21 @@ struct reader {
 	{ \
 		return prm_per_protocol_networking_offload_caps_get_##field((const void *)r->ethernet); \
 	}
+#define FLOW_TABLE_GET(field, most) \
+	static uint64_t get_##field(const struct recorded *r) \
+	{ \
+		return prm_flow_table_prop_layout_get_##field( \
+			prm_flow_table_nic_cap_flow_table_properties_nic_receive_c((const void *)r->flow_table)); \
+	}
 EMU_PROFILE_GENERAL(GENERAL_GET)
 EMU_PROFILE_ETHERNET(ETHERNET_GET)
+EMU_PROFILE_FLOW_TABLE(FLOW_TABLE_GET)
 
 static const struct reader readers[] = {
-#define READER(field, most) {#field, get_##field},
-	EMU_PROFILE_GENERAL(READER) EMU_PROFILE_ETHERNET(READER)
+#define READER(field, most) {#field, get_##field, false},
+#define READER_FLOW_TABLE(field, most) {#field, get_##field, true},
+	EMU_PROFILE_GENERAL(READER) EMU_PROFILE_ETHERNET(READER) EMU_PROFILE_FLOW_TABLE(READER_FLOW_TABLE)
+#undef READER_FLOW_TABLE
 #undef READER
 };
 #define READERS (sizeof(readers) / sizeof(readers[0]))
@@ -182,6 +193,7 @@ recorded_open(const char *path, struct recorded *r)
 	if (!page_read(r->root, PRM_HCA_CAP_TYPE_GENERAL, r->general) ||
 	    !page_read(r->root, PRM_HCA_CAP_TYPE_ETHERNET_OFFLOADS, r->ethernet))
 		return mlxemu_fail(MLXEMU_FAILED, "profile: '%s': damaged: capabilities of page 0 or 1", path);
+	r->flow_tables = page_read(r->root, PRM_HCA_CAP_TYPE_FLOW_TABLE, r->flow_table);
 	return MLXEMU_OK;
 }
 
@@ -222,6 +234,8 @@ import_caps(FILE *f, const struct recorded *r, const struct emu_profile *base)
 	for (size_t i = 0; i < READERS; i++) {
 		uint64_t v = readers[i].get(r), most;
 
+		if (readers[i].flow_table && !r->flow_tables)
+			continue;
 		snprintf(line, sizeof(line), "%s=%" PRIu64, readers[i].name, v);
 		if (emu_profile_change(base, line, err, sizeof(err)) != NULL) {
 			fprintf(f, "%-34s # recorded\n", line);
@@ -329,7 +343,7 @@ profile_compare(const struct recorded *r, const char *base_name)
 		for (size_t k = 0; k < READERS; k++) {
 			uint64_t v;
 
-			if (strcmp(readers[k].name, name) != 0)
+			if (strcmp(readers[k].name, name) != 0 || (readers[k].flow_table && !r->flow_tables))
 				continue;
 			v = readers[k].get(r);
 			/* 0 in a profile: that of the counter. */

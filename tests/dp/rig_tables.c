@@ -73,6 +73,7 @@ rig_entry(struct rig_port *p, const struct emu_obj *t, const struct emu_obj *g, 
 	prm_set_fte_in_set_opcode(&e.in, PRM_CMD_OP_SET_FLOW_TABLE_ENTRY);
 	prm_set_fte_in_set_table_id(&e.in, t->id);
 	prm_set_fte_in_set_flow_index(&e.in, index);
+	prm_set_fte_in_set_ignore_flow_level(&e.in, act->any_level);
 	prm_set_fte_in_set_op_mod(&e.in, act->modify != 0);
 	prm_set_fte_in_set_modify_enable_mask(&e.in, act->modify);
 	prm_flow_context_set_group_id(ctx, g->id);

@@ -19,6 +19,7 @@ struct rig_actions {
 	const struct emu_obj *counter;
 	uint32_t tag;
 	unsigned modify; /**< Fields to change, 0: a new entry. */
+	bool any_level;
 };
 
 #define RIG_LOG_TABLE 4u

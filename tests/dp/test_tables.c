@@ -172,6 +172,31 @@ all_levels(void)
 	rig_free(b.r);
 }
 
+/* Down a level, and in a circle, in which packets are lost. */
+static void
+any_level(void)
+{
+	struct bench b = setup();
+	struct emu_obj *low = rig_table(b.p, 1), *high = rig_table(b.p, 2), *c = rig_flow_counter(b.p), *fte;
+
+	rig_entry(b.p, high, rig_group(b.p, high, 0, 0, &ipv4), 0, &ipv4,
+		  &(struct rig_actions){.dest = low, .any_level = true, .counter = c});
+	rig_root(b.p, high);
+	CHECK_EQ(comes(&b), NO_QUEUE);
+	fte = rig_entry(b.p, low, rig_group(b.p, low, 0, 0, &ipv4), 0, &ipv4,
+			&(struct rig_actions){.dest = &b.rx->tir->obj, .tag = 5});
+	CHECK_EQ(comes(&b), 5);
+	CHECK_EQ(rig_packets(c), 4);
+	CHECK_EQ(emu_fw_destroy(b.p->ctx, fte, NULL, 0), 0);
+	rig_entry(b.p, low, rig_group(b.p, low, 1, 1, &ipv4), 1, &ipv4, &(struct rig_actions){.dest = high});
+	CHECK_EQ(comes(&b), NO_QUEUE);
+	CHECK(rig_packets(c) > 100);
+	CHECK_EQ(b.p->dev->stats.rx_dropped_by_rule, 4);
+	CHECK(!emu_dp_can_receive(b.p->dev, 0));
+	CHECK_EQ(rig_audit(b.r), 0);
+	rig_free(b.r);
+}
+
 /* Fields as the kernel's rules know them. */
 static void
 fields(void)
@@ -241,7 +266,7 @@ main(int argc, char **argv)
 {
 	static const struct rig_test tests[] = {
 		{"the_root", the_root}, {"order", order},	{"tables", tables},
-		{"all_levels", all_levels}, {"fields", fields}, {"from_the_kernel", from_the_kernel},
+		{"all_levels", all_levels}, {"any_level", any_level}, {"fields", fields}, {"from_the_kernel", from_the_kernel},
 		{NULL, NULL},
 	};
 

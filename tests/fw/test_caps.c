@@ -87,11 +87,11 @@ test_match_fields(void)
 {
 	static const struct {
 		const char *profile;
-		uint32_t fields[4], fields_2, flex;
+		uint32_t fields[4], fields_2, flex, ignore_level;
 	} rows[] = {
-		{"cx6dx", {0xfffffffc, 0xfffffe00, 0x0007fbde, 0x000000ff}, 0x00000def, 0x88},
-		{"cx5", {0xfffffffc, 0xfffffe00, 0x0007fbde, 0x000000ff}, 0x00000def, 0x88},
-		{"cx4lx", {0xffefffc0, 0xffeffe00, 0x000000d4, 0}, 0, 0},
+		{"cx6dx", {0xfffffffc, 0xfffffe00, 0x0007fbde, 0x000000ff}, 0x00000def, 0x88, 1},
+		{"cx5", {0xfffffffc, 0xfffffe00, 0x0007fbde, 0x000000ff}, 0x00000def, 0x88, 1},
+		{"cx4lx", {0xffefffc0, 0xffeffe00, 0x000000d4, 0}, 0, 0, 0},
 	};
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -108,6 +108,7 @@ test_match_fields(void)
 			CHECK_EQ(PRM_BE32(prm_flow_table_prop_layout_ft_field_bitmask_support_c(rx)->dw[d]),
 				 rows[i].fields[d]);
 		}
+		CHECK_EQ(prm_flow_table_prop_layout_get_ignore_flow_level(rx), rows[i].ignore_level);
 		CHECK_EQ(PRM_BE32(cap[160]), rows[i].fields_2);
 	}
 	f.dev->profile = fix_profile();

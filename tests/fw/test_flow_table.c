@@ -441,7 +441,7 @@ test_entry_refusals(void)
 	fte_dest(&e, PRM_FLOW_DEST_TYPE_FLOW_TABLE, same);
 	REFUSED(fte_exec(&e), FT_LEVEL);
 	fte_dest(&e, PRM_FLOW_DEST_TYPE_TIR, tirn);
-	prm_set_fte_in_set_ignore_flow_level(&e.in, 1);
+	prm_flow_context_set_flow_source(ctx, 1);
 	REFUSED(fte_exec(&e), FTE_FEATURE);
 	ctx = fte_in(&e, id, g, 0);
 	fte_dest(&e, PRM_FLOW_DEST_TYPE_TIR, tirn);
@@ -454,6 +454,35 @@ test_entry_refusals(void)
 	REFUSED(fte_exec(&e), FTE_VALUE);
 	CHECK_EQ(group_destroy(id, g), 0);
 	CHECK_EQ(table_destroy(same), 0);
+	CHECK_EQ(table_destroy(id), 0);
+}
+
+/* A card with the capability has entries that lead to tables of any level, if they say so. */
+static void
+test_ignore_level(void)
+{
+	uint32_t id = table(3, 4), low = table(2, 0), g = group(id, 0, 15);
+	struct fte e;
+
+	fte_in(&e, id, g, 0);
+	fte_dest(&e, PRM_FLOW_DEST_TYPE_FLOW_TABLE, low);
+	REFUSED(fte_exec(&e), FT_LEVEL);
+	prm_set_fte_in_set_ignore_flow_level(&e.in, 1);
+	CHECK_EQ(fte_exec(&e), 0);
+	fte_in(&e, id, g, 1);
+	fte_dest(&e, PRM_FLOW_DEST_TYPE_FLOW_TABLE, id);
+	prm_set_fte_in_set_ignore_flow_level(&e.in, 1);
+	CHECK_EQ(fte_exec(&e), 0);
+	f.dev->profile = emu_profile_find("cx4lx");
+	fte_in(&e, id, g, 2);
+	fte_dest(&e, PRM_FLOW_DEST_TYPE_TIR, tirn);
+	prm_set_fte_in_set_ignore_flow_level(&e.in, 1);
+	REFUSED(fte_exec(&e), FTE_FEATURE);
+	f.dev->profile = fix_profile();
+	CHECK_EQ(fte_delete(id, 0), 0);
+	CHECK_EQ(fte_delete(id, 1), 0);
+	CHECK_EQ(group_destroy(id, g), 0);
+	CHECK_EQ(table_destroy(low), 0);
 	CHECK_EQ(table_destroy(id), 0);
 }
 
@@ -555,6 +584,7 @@ main(void)
 	test_group_criteria();
 	test_entry();
 	test_entry_refusals();
+	test_ignore_level();
 	test_modify();
 	test_users();
 	fix_close(&f);

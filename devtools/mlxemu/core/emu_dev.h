@@ -93,10 +93,14 @@ struct emu_wire_port;
 	X(tunnel_stateless_ip_over_ip_tx, 1) \
 	X(wqe_inline_mode, 2) /* 0: L2, 1: as in the vport context, 2: not required */ \
 	X(wqe_vlan_insert, 1)
+/** The same for the receive tables in the page of flow tables. */
+#define EMU_PROFILE_FLOW_TABLE(X) \
+	X(ignore_flow_level, 1)
 /** The NIC vport context has the last one. */
 #define EMU_PROFILE_CAPS(X) \
 	EMU_PROFILE_GENERAL(X) \
 	EMU_PROFILE_ETHERNET(X) \
+	EMU_PROFILE_FLOW_TABLE(X) \
 	X(min_wqe_inline_mode, 3) /* 0: none, 1: L2, 2: IP, 3: TCP or UDP */
 
 /** Data of a card model. */

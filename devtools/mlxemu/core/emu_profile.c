@@ -40,6 +40,7 @@
 	.mini_cqe_resp_l3_l4_tag = 1,	   /* assumed */ \
 	.mini_cqe_resp_stride_index = 1,   /* assumed */ \
 	.ext_stride_num_range = 1,	   /* assumed */ \
+	.ignore_flow_level = 1,		   /* kernel, mlx5e_tc_nic_init() uses it; which cards is assumed */ \
 	.flex_parser_protocols = 0x88,	   /* guide, FLEX_PARSER_PROFILE_ENABLE=0, the default: GENEVE, VXLAN-GPE */ \
 	.relaxed_ordering_read = 1,	   /* assumed */ \
 	.relaxed_ordering_write = 1,	   /* assumed */ \
@@ -87,8 +88,8 @@ static const struct emu_profile cx4lx = {
 	/*
 	 * 0 in trace: access_register_user, flex_parser_protocols, cqe_128_always, mini_cqe_resp_*,
 	 * ext_stride_num_range, scatter_fcs, wqe_vlan_insert, cqe_checksum_full, relaxed_ordering_*,
-	 * enhanced_multi_pkt_send_wqe (guide: not supported), steering_format_version. Newer firmware may have some of
-	 * them (assumed not).
+	 * enhanced_multi_pkt_send_wqe (guide: not supported), steering_format_version, ignore_flow_level. Newer
+	 * firmware may have some of them (assumed not).
 	 */
 };
 

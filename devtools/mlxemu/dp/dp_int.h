@@ -538,8 +538,8 @@ void dp_tx_checksums(uint8_t *frame, const struct dp_pkt *pkt, uint8_t cs_flags)
 enum dp_exec dp_tso_execute(struct dp_wqe *w, const struct dp_pieces *header);
 
 /* dp_match.c */
-/** Largest number of tables that a packet passes: the kernel's, then one of each level. */
-#define DP_STEER_DEPTH (1u + EMU_DP_FT_LEVELS)
+/** Largest number of tables that a packet passes: the kernel's, then each of a program's. */
+#define DP_STEER_DEPTH (1u + (1u << EMU_DP_LOG_FT_TABLES))
 /** What rules say of a packet. */
 enum dp_dest { DP_DEST_TIR, DP_DEST_DROP, DP_DEST_KERNEL, DP_DEST_UPLINK };
 struct dp_steer_result {

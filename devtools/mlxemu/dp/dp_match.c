@@ -177,18 +177,28 @@ lookup(struct dp_table *t, const struct dp_pkt *pkt)
 	return DP_LIKELY(t->memo_valid) ? t->memo_rule : search(t, key);
 }
 
-/* The level increases from table to table, which limits tables and counters. */
+/*
+ * The level increases from table to table, unless an entry ignores levels (ignore_flow_level): then entries can lead in
+ * a circle.
+ * assumed: a packet in a circle is dropped, and counts where it passed. Other reading: the firmware refuses the entry
+ * that closes the circle, or such packets stop the port. Test: dp/test_tables.c.
+ */
 void
 dp_table_lookup(struct dp_table *t, const struct dp_pkt *pkt, struct dp_steer_result *v)
 {
 	const struct dp_rule *r;
 	struct dp_table *next = t;
+	unsigned passed = 0;
 
 	v->tir = NULL;
 	v->also_n = 0;
 	v->tag = 0;
 	v->counters = 0;
 	do {
+		if (DP_UNLIKELY(passed++ == DP_STEER_DEPTH)) {
+			v->dest = DP_DEST_DROP;
+			return;
+		}
 		t = next;
 		r = lookup(t, pkt);
 		next = r != NULL ? r->table : t->miss;

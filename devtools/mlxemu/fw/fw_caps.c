@@ -259,6 +259,7 @@ cap_flow_table(const struct emu_dev *dev, void *page)
 	prm_flow_table_prop_layout_set_identified_miss_table_mode(rx, 1);
 	prm_flow_table_prop_layout_set_modify_root(rx, 1);
 	prm_flow_table_prop_layout_set_reset_root_to_default(rx, 1);
+	prm_flow_table_prop_layout_set_ignore_flow_level(rx, dev->profile->ignore_flow_level);
 	prm_flow_table_prop_layout_set_max_ft_level(rx, EMU_DP_FT_LEVELS);
 	prm_flow_table_prop_layout_set_log_max_ft_size(rx, EMU_DP_LOG_FT_ENTRIES);
 	prm_flow_table_prop_layout_set_log_max_ft_num(rx, EMU_DP_LOG_FT_TABLES);

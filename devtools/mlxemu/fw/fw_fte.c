@@ -111,7 +111,10 @@ dest_read(struct fw_cmd *c, const struct prm_dest_format_struct *d, const struct
 		return fw_need(c, EMU_OBJ_TIR, id, FW_NO_TIR, &f->dest);
 	if (type != PRM_FLOW_DEST_TYPE_FLOW_TABLE)
 		return fw_refuse(c, FW_FTE_DEST, "%s (0x%x)", prm_flow_dest_type_name(type), type);
-	ret = fw_flow_lead(c, id, from->ft.level, &t);
+	if (prm_set_fte_in_get_ignore_flow_level(c->in))
+		ret = fw_flow_table_need(c, id, &t);
+	else
+		ret = fw_flow_lead(c, id, from->ft.level, &t);
 	if (ret == 0)
 		f->dest = &t->ft.obj;
 	return ret;
@@ -158,9 +161,9 @@ is_zero(const void *p, size_t bytes)
 }
 
 static int
-features_check(struct fw_cmd *c, const struct prm_flow_context *ctx)
+features_check(struct fw_cmd *c, const struct fw_flow_table *t, const struct prm_flow_context *ctx)
 {
-	if (prm_set_fte_in_get_ignore_flow_level(c->in) ||
+	if ((prm_set_fte_in_get_ignore_flow_level(c->in) && (t->ft.fdb || !c->dev->profile->ignore_flow_level)) ||
 	    prm_flow_context_get_extended_destination(ctx) ||
 	    prm_flow_context_get_uplink_hairpin_en(ctx) ||
 	    prm_flow_context_get_flow_source(ctx) ||
@@ -196,7 +199,7 @@ static int
 actions_read(struct fw_cmd *c, const struct fw_flow_table *t, struct fte_actions *f)
 {
 	const struct prm_flow_context *ctx = prm_set_fte_in_flow_context_c(c->in);
-	int ret = features_check(c, ctx);
+	int ret = features_check(c, t, ctx);
 
 	f->action = prm_flow_context_get_action(ctx);
 	f->tag = prm_flow_context_get_flow_tag(ctx);
