@@ -110,6 +110,14 @@ flow_queue_of(const uint8_t *frame, uint16_t bytes)
 	return queue_of_sent();
 }
 
+int
+flow_queue_of_udp(uint16_t port)
+{
+	const struct pmd_frame f = udp_to(port);
+
+	return queue_of(&f);
+}
+
 /* Without flows all packets go to queue 0; RSS makes the ports deliver hashes. */
 static void
 ports_up(void)
@@ -419,41 +427,6 @@ priorities(void)
 	}
 }
 
-/* Through many groups, created in an order that is not theirs. */
-static void
-groups(void)
-{
-	static const uint32_t order[] = { 100, 7, 3000000, 50, 8, 6, 9, 200 };
-	static const uint32_t chain[] = { 6, 7, 8, 9, 50, 100, 200, 3000000 };
-	const struct pmd_frame f = udp_to(4000);
-	struct rte_flow_attr attr = { .ingress = 1 };
-	struct rte_flow *place[RTE_DIM(order)], *flow[RTE_DIM(chain) + 1];
-	uint64_t bytes;
-
-	for (unsigned int i = 0; i < RTE_DIM(order); i++) {
-		attr.group = order[i];
-		place[i] = create(&attr, ITEMS(UDP_TO(1)), ACTIONS(ACTION(DROP)));
-	}
-	for (unsigned int i = 0; i <= RTE_DIM(chain); i++) {
-		attr.group = i != 0 ? chain[i - 1] : 0;
-		if (i < RTE_DIM(chain))
-			flow[i] = create(&attr, ITEMS(UDP_TO(4000)), ACTIONS(ACTION(COUNT), JUMP(chain[i])));
-		else
-			flow[i] = create(&attr, ITEMS(UDP_TO(4000)), ACTIONS(ACTION(COUNT), TO_QUEUE(2)));
-	}
-	CHECK_EQ(queue_of(&f), 2);
-	for (unsigned int i = 0; i <= RTE_DIM(chain); i++)
-		CHECK_EQ(hits(flow[i], false, &bytes), 1);
-	for (unsigned int i = 0; i <= RTE_DIM(chain); i++)
-		destroy(flow[i]);
-	for (unsigned int i = 0; i < RTE_DIM(place); i++)
-		destroy(place[i]);
-	/* What matches nothing in a group is dropped. */
-	flow[0] = create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(JUMP(1)));
-	CHECK_EQ(queue_of(&f), NO_QUEUE);
-	destroy(flow[0]);
-}
-
 /* ------------------------------------------------------------------ RSS */
 
 static void
@@ -671,6 +644,8 @@ dump(void)
 int
 main(int argc, char **argv)
 {
+	const bool other = strcmp(argv[argc - 1], "other") == 0;
+
 	pmd_init(argc, argv);
 	ports_up();
 	matches();
@@ -678,13 +653,13 @@ main(int argc, char **argv)
 	targets();
 	marks();
 	priorities();
-	groups();
+	flow_groups(!other);
 	rss();
 	indirect();
 	ageing();
 	restart();
 	isolated();
-	flow_tunnels(strcmp(argv[argc - 1], "flex") == 0);
+	flow_tunnels(other);
 	flow_refusals();
 	dump();
 	/* Closing the port destroys what is left. */

@@ -24,6 +24,10 @@
 
 /** The queue of PORT_A at which a frame arrives that PORT_B sends; -1: at none. */
 int flow_queue_of(const uint8_t *frame, uint16_t bytes);
+/** The same for a UDP frame to a port. */
+int flow_queue_of_udp(uint16_t port);
+/** test_flow_groups.c: PORT_A has QUEUES receive queues, and no flows. any_level: the card has ignore_flow_level. */
+void flow_groups(bool any_level);
 /** test_flow_tunnels.c: PORT_A has QUEUES receive queues, and no flows. flex: the card parses ICMP and GTP-U. */
 void flow_tunnels(bool flex);
 /** test_flow_refusals.c: PORT_A has QUEUES receive queues, and no flows. */

@@ -19,8 +19,9 @@ struct mdv_match {
 };
 
 /**
- * A flow table. Rules lead packets to it from tables of lower levels, first from the root; a packet that matches no
- * rule in it is dropped.
+ * A flow table. Rules lead packets to it from tables of lower levels, first from the root, and with the capability
+ * ignore_flow_level from any (mlx5_ifc.h, flow_table_prop_layout; mlx5_core, fs_core.c, dest_is_valid()). Then the
+ * caller must not lead packets in a circle. A packet that matches no rule in it is dropped.
  */
 struct mdv_rule_table;
 
@@ -78,6 +79,10 @@ int mdv_rule_destroy(struct mdv_rule *rule);
  */
 __rte_internal
 struct mdv_rule_table *mdv_rule_table_create(struct mdv_dev *dev, uint8_t level);
+
+/** Whether rules of a table can lead to another one. Not for the root, whose rules lead to all. */
+__rte_internal
+bool mdv_rule_table_leads(const struct mdv_rule_table *from, const struct mdv_rule_table *to);
 
 /** Destroys a table in which there are no rules, and to which none leads. NULL is allowed. */
 __rte_internal

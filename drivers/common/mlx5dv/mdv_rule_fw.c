@@ -45,6 +45,7 @@ struct fw_table {
 	uint8_t log_entries;
 	uint8_t level;
 	bool resets_root;
+	bool any_level; /**< Rules can lead to tables of any level. */
 	TAILQ_HEAD(, fw_group) groups; /**< By their first entry, which is the order of their priorities. */
 };
 
@@ -71,6 +72,7 @@ limits_check(struct fw_table *t, const struct prm_flow_table_prop_layout *rx)
 				prm_flow_table_prop_layout_get_ft_support(rx), log_size,
 				prm_flow_table_prop_layout_get_max_ft_level(rx), t->level);
 	t->log_entries = RTE_MIN(log_size, FW_LOG_ENTRIES);
+	t->any_level = prm_flow_table_prop_layout_get_ignore_flow_level(rx);
 	t->resets_root = prm_flow_table_prop_layout_get_reset_root_to_default(rx);
 	return 0;
 }
@@ -300,6 +302,12 @@ bit_put(struct fw_group *g, uint32_t bit)
 	g->users--;
 }
 
+static uint8_t
+level_of(const struct mdv_rule_table *table)
+{
+	return ((const struct fw_table *)table)->level;
+}
+
 /** As SET_FLOW_TABLE_ENTRY: the destination, if there is one, then the counter. */
 struct fw_entry_in {
 	struct prm_set_fte_in in;
@@ -349,6 +357,7 @@ entry_create(struct fw_table *t, const struct fw_rule *r, const struct mdv_rule_
 	prm_set_fte_in_set_table_type(&cmd.in, PRM_FLOW_TABLE_TYPE_NIC_RX);
 	prm_set_fte_in_set_table_id(&cmd.in, t->obj->id);
 	prm_set_fte_in_set_flow_index(&cmd.in, r->group->first + r->bit);
+	prm_set_fte_in_set_ignore_flow_level(&cmd.in, attr->jump != NULL && level_of(attr->jump) <= t->level);
 	prm_flow_context_set_group_id(ctx, r->group->obj->id);
 	*prm_flow_context_match_value(ctx) = *value;
 	bytes = entry_lists(&cmd, attr);
@@ -455,4 +464,11 @@ struct mdv_obj *
 mdv_rules_fw_obj(const struct mdv_rule_table *table)
 {
 	return ((const struct fw_table *)table)->obj;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_rule_table_leads)
+bool
+mdv_rule_table_leads(const struct mdv_rule_table *from, const struct mdv_rule_table *to)
+{
+	return ((const struct fw_table *)from)->any_level || level_of(from) < level_of(to);
 }

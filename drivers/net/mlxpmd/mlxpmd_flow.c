@@ -222,7 +222,7 @@ flow_free(struct mlxpmd_port *port, struct rte_flow *flow)
 	free(flow->age);
 	mlxpmd_flow_counter_put(flow->counter);
 	mlxpmd_flow_dest_put(port, flow->dest);
-	mlxpmd_flow_group_put(port, flow->jump);
+	mlxpmd_flow_jump_put(port, flow->group, flow->jump);
 	mlxpmd_flow_group_put(port, flow->group);
 	free(flow);
 }
@@ -257,7 +257,8 @@ flow_share(struct mlxpmd_port *port, struct rte_flow *flow, const struct rte_flo
 {
 	if (attr->group != 0 && (flow->group = mlxpmd_flow_group_get(port, attr->group, error)) == NULL)
 		return -rte_errno;
-	if (a->target == MLXPMD_TARGET_JUMP && (flow->jump = mlxpmd_flow_group_get(port, a->jump, error)) == NULL)
+	if (a->target == MLXPMD_TARGET_JUMP &&
+	    (flow->jump = mlxpmd_flow_jump_get(port, flow->group, a->jump, error)) == NULL)
 		return -rte_errno;
 	flow->handle[0] = a->count_handle;
 	flow->handle[1] = a->dest_handle;

@@ -97,8 +97,9 @@ int mlxpmd_flow_actions_compile(struct mlxpmd_port *port, const struct rte_flow_
 int mlxpmd_flow_action_compile(struct mlxpmd_port *port, const struct rte_flow_action *action,
 			       struct mlxpmd_flow_actions *out, struct rte_flow_error *error);
 
-/* ---- what flows share (mlxpmd_flow_share.c) ---- */
+/* ---- groups (mlxpmd_flow_group.c) ---- */
 
+struct mlxpmd_flow_jump;
 /** A group of flows above 0: a flow table. */
 struct mlxpmd_flow_group {
 	TAILQ_ENTRY(mlxpmd_flow_group) next;
@@ -106,16 +107,20 @@ struct mlxpmd_flow_group {
 	unsigned int users;	/**< Flows in it, and those that jump to it. */
 	uint8_t level;
 	struct mdv_rule_table *table;
+	TAILQ_HEAD(, mlxpmd_flow_jump) jumps; /**< To other groups. */
+	uint32_t walk;		/**< The last search over jumps that found it, and what is next in that search. */
+	struct mlxpmd_flow_group *walk_next;
 };
 
 /** Flows of a port. */
 struct mlxpmd_flows {
 	TAILQ_HEAD(mlxpmd_flow_list, rte_flow) list; /**< In the order of their creation. */
-	TAILQ_HEAD(, mlxpmd_flow_group) groups; /**< By number, which is the order of their levels. */
+	TAILQ_HEAD(, mlxpmd_flow_group) groups; /**< By number. */
 	TAILQ_HEAD(, mlxpmd_flow_dest) dests;
 	TAILQ_HEAD(, rte_flow_action_handle) handles;
 	unsigned int n;
 	unsigned int nb_multicast; /**< Those that the kernel puts into its table for multicast. */
+	uint32_t walks;		/**< Number of the last search over jumps. */
 	bool applied;		/**< The port is started: flows have rules. */
 };
 
@@ -123,6 +128,17 @@ struct mlxpmd_flows {
 struct mlxpmd_flow_group *mlxpmd_flow_group_get(struct mlxpmd_port *port, uint32_t number,
 						struct rte_flow_error *error);
 void mlxpmd_flow_group_put(struct mlxpmd_port *port, struct mlxpmd_flow_group *group);
+/** Checks a jump between groups: to group 0, in a circle, and to levels that the device refuses, *error is set. */
+int mlxpmd_flow_jump_check(struct mlxpmd_port *port, uint32_t from, uint32_t to, const void *cause,
+			   struct rte_flow_error *error);
+/** As mlxpmd_flow_group_get(), of a flow in from (NULL: in group 0) that jumps there and has passed the check. */
+struct mlxpmd_flow_group *mlxpmd_flow_jump_get(struct mlxpmd_port *port, struct mlxpmd_flow_group *from,
+					       uint32_t number, struct rte_flow_error *error);
+/** to: of mlxpmd_flow_jump_get(), or NULL. */
+void mlxpmd_flow_jump_put(struct mlxpmd_port *port, struct mlxpmd_flow_group *from, struct mlxpmd_flow_group *to);
+
+/* ---- what flows share (mlxpmd_flow_share.c) ---- */
+
 /** Queues and spreading that equal conf, with one more user. NULL with rte_errno: no memory, or no TIRs. */
 struct mlxpmd_flow_dest *mlxpmd_flow_dest_get(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf);
 void mlxpmd_flow_dest_put(struct mlxpmd_port *port, struct mlxpmd_flow_dest *dest);

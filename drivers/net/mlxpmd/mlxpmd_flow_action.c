@@ -252,7 +252,7 @@ mlxpmd_flow_action_compile(struct mlxpmd_port *port, const struct rte_flow_actio
 
 /** Checks the list as a whole. */
 static int
-list_check(const struct rte_flow_attr *attr, const struct rte_flow_action *actions,
+list_check(struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struct rte_flow_action *actions,
 	   const struct mlxpmd_flow_actions *out, struct rte_flow_error *error)
 {
 	if (out->target == MLXPMD_TARGET_NONE)
@@ -260,10 +260,8 @@ list_check(const struct rte_flow_attr *attr, const struct rte_flow_action *actio
 				     "the packet has no destination: drop, queue, rss, jump or send_to_kernel");
 	if (out->tag != 0 && out->target != MLXPMD_TARGET_QUEUES && out->target != MLXPMD_TARGET_JUMP)
 		return REFUSE_ACTION(error, EINVAL, actions, "mark and flag need an action queue, rss or jump");
-	if (out->target == MLXPMD_TARGET_JUMP && out->jump <= attr->group)
-		return REFUSE_ACTION(error, ENOTSUP, actions,
-				     "jump from group %u to group %u: jumps lead to groups of higher numbers only",
-				     attr->group, out->jump);
+	if (out->target == MLXPMD_TARGET_JUMP)
+		return mlxpmd_flow_jump_check(port, attr->group, out->jump, actions, error);
 	if (out->target == MLXPMD_TARGET_KERNEL && attr->group != 0)
 		return REFUSE_ACTION(error, ENOTSUP, actions, "send_to_kernel: in group 0 only, not in group %u",
 				     attr->group);
@@ -282,5 +280,5 @@ mlxpmd_flow_actions_compile(struct mlxpmd_port *port, const struct rte_flow_attr
 	for (action = actions; rc == 0 && action->type != RTE_FLOW_ACTION_TYPE_END; action++)
 		if (action->type != RTE_FLOW_ACTION_TYPE_VOID)
 			rc = action_compile(port, action, out, false, error);
-	return rc == 0 ? list_check(attr, actions, out, error) : rc;
+	return rc == 0 ? list_check(port, attr, actions, out, error) : rc;
 }

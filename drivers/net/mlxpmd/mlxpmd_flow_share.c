@@ -1,99 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What flows share: groups, queues with their TIRs, and counters; indirect actions. */
+/* What flows share: queues with their TIRs, and counters; indirect actions. */
 
 #include <stdlib.h>
 
 #include "mlxpmd_flow.h"
-
-/* ------------------------------------------------------------------ groups */
-
-/** Groups 1 to this number have levels of their own, which they need not share with others. */
-#define GROUPS_DIRECT (MDV_TABLE_LEVELS / 2)
-
-/**
- * The level of a group between its neighbours: groups lead to groups of higher numbers, tables to tables of higher
- * levels. 0: there is none.
- */
-static uint8_t
-level_between(uint32_t number, const struct mlxpmd_flow_group *prev, const struct mlxpmd_flow_group *next)
-{
-	unsigned int low = MDV_TABLE_LEVEL_MIN + GROUPS_DIRECT, high = MDV_TABLE_LEVEL_MIN + MDV_TABLE_LEVELS;
-
-	if (number <= GROUPS_DIRECT)
-		return MDV_TABLE_LEVEL_MIN + number - 1;
-	if (prev != NULL)
-		low = RTE_MAX(low, prev->level + 1u);
-	if (next != NULL)
-		high = next->level;
-	return low < high ? (low + high) / 2 : 0;
-}
-
-static struct mlxpmd_flow_group *
-group_new(struct mlxpmd_port *port, uint32_t number, const struct mlxpmd_flow_group *prev,
-	  const struct mlxpmd_flow_group *next, struct rte_flow_error *error)
-{
-	struct mlxpmd_flow_group *group = mlxpmd_flow_zalloc(port, sizeof(*group));
-
-	if (group == NULL) {
-		(void)mlxpmd_flow_refuse(error, ENOMEM, RTE_FLOW_ERROR_TYPE_ATTR_GROUP, NULL, "no memory for group %u",
-					 number);
-		return NULL;
-	}
-	group->number = number;
-	group->level = level_between(number, prev, next);
-	if (group->level == 0) {
-		(void)mlxpmd_flow_refuse(error, ENOSPC, RTE_FLOW_ERROR_TYPE_ATTR_GROUP, NULL,
-					 "no table level left for group %u: groups 1 to %d always have one", number,
-					 GROUPS_DIRECT);
-		free(group);
-		return NULL;
-	}
-	group->table = mdv_rule_table_create(port->mdv, group->level);
-	if (group->table == NULL) {
-		(void)mlxpmd_flow_refuse(error, rte_errno, RTE_FLOW_ERROR_TYPE_ATTR_GROUP, NULL,
-					 "the device refused a flow table for group %u: %s", number,
-					 rte_strerror(rte_errno));
-		free(group);
-		return NULL;
-	}
-	return group;
-}
-
-struct mlxpmd_flow_group *
-mlxpmd_flow_group_get(struct mlxpmd_port *port, uint32_t number, struct rte_flow_error *error)
-{
-	struct mlxpmd_flow_group *group, *prev = NULL, *next;
-
-	TAILQ_FOREACH(next, &port->flows->groups, next) {
-		if (next->number >= number)
-			break;
-		prev = next;
-	}
-	if (next != NULL && next->number == number) {
-		next->users++;
-		return next;
-	}
-	group = group_new(port, number, prev, next, error);
-	if (group == NULL)
-		return NULL;
-	group->users = 1;
-	if (prev != NULL)
-		TAILQ_INSERT_AFTER(&port->flows->groups, prev, group, next);
-	else
-		TAILQ_INSERT_HEAD(&port->flows->groups, group, next);
-	return group;
-}
-
-void
-mlxpmd_flow_group_put(struct mlxpmd_port *port, struct mlxpmd_flow_group *group)
-{
-	if (group == NULL || --group->users != 0)
-		return;
-	TAILQ_REMOVE(&port->flows->groups, group, next);
-	mdv_rule_table_destroy(group->table);
-	free(group);
-}
 
 /* ------------------------------------------------------------------ queues */
 
