@@ -188,7 +188,6 @@ test_table(void)
 	REFUSED(table_with(prm_flow_table_context_set_level, 64), FT_LEVEL);
 	REFUSED(table_with(prm_flow_table_context_set_log_size, 23), FT_SIZE);
 	REFUSED(table_with(prm_flow_table_context_set_sw_owner, 1), FT_FEATURE);
-	REFUSED(table_with(prm_flow_table_context_set_decap_en, 1), FT_FEATURE);
 	REFUSED(table_with(prm_flow_table_context_set_table_miss_action,
 			   PRM_FLOW_TABLE_MISS_ACTION_SWITCH_DOMAIN), FT_FEATURE);
 	REFUSED(table_with(prm_flow_table_context_set_table_miss_id, id), FT_MISS);
@@ -415,7 +414,7 @@ test_entry_refusals(void)
 	REFUSED(fte_exec(&e), FTE_ACTION); /* neither drop nor forward */
 	prm_flow_context_set_action(ctx, PRM_FLOW_ACTION_ALLOW);
 	REFUSED(fte_exec(&e), FTE_ACTION);
-	prm_flow_context_set_action(ctx, PRM_FLOW_ACTION_DROP | PRM_FLOW_ACTION_MOD_HDR);
+	prm_flow_context_set_action(ctx, PRM_FLOW_ACTION_DROP | PRM_FLOW_ACTION_VLAN_PUSH);
 	REFUSED(fte_exec(&e), FTE_ACTION);
 	prm_flow_context_set_action(ctx, PRM_FLOW_ACTION_FWD_DEST);
 	REFUSED(fte_exec(&e), FTE_LISTS);

@@ -95,7 +95,11 @@ struct emu_wire_port;
 	X(wqe_vlan_insert, 1)
 /** The same for the receive tables in the page of flow tables. */
 #define EMU_PROFILE_FLOW_TABLE(X) \
-	X(ignore_flow_level, 1)
+	X(decap, 1) \
+	X(ignore_flow_level, 1) \
+	X(max_modify_header_actions, UINT8_MAX) \
+	X(pop_vlan, 1) \
+	X(reformat_l3_tunnel_to_l2, 1)
 /** The NIC vport context has the last one. */
 #define EMU_PROFILE_CAPS(X) \
 	EMU_PROFILE_GENERAL(X) \

@@ -45,6 +45,8 @@ static const struct id_range id_ranges[EMU_OBJ_TYPES] = {
 	[EMU_OBJ_FLOW_TABLE] = {"flow table", 0x81, 1u << 10},
 	[EMU_OBJ_FLOW_GROUP] = {"flow group", 0x201, 1u << 16},
 	[EMU_OBJ_FTE] = {"flow table entry", 0x1, 1u << 22},
+	[EMU_OBJ_MODIFY_HEADER] = {"modify header context", 0x1, 1u << EMU_LOG_MODIFY_HEADERS},
+	[EMU_OBJ_REFORMAT] = {"packet reformat context", 0x1, 1u << EMU_LOG_REFORMATS},
 	[EMU_OBJ_GENERAL] = {"general object", 0x1, 1u << 16},
 };
 

@@ -35,6 +35,8 @@ enum emu_obj_type {
 	EMU_OBJ_FLOW_TABLE,
 	EMU_OBJ_FLOW_GROUP,
 	EMU_OBJ_FTE,
+	EMU_OBJ_MODIFY_HEADER,
+	EMU_OBJ_REFORMAT,
 	EMU_OBJ_GENERAL,
 	EMU_OBJ_TYPES,
 };
@@ -359,6 +361,32 @@ struct emu_flow_counter {
 	uint64_t packets, bytes;
 };
 
+/** An action of a modify header context (PRM, set_add_copy_action_in_auto). */
+struct emu_modify {
+	uint8_t type;		 /**< PRM_ACTION_TYPE_SET, ADD or COPY. */
+	uint8_t offset, length;	 /**< Bits of the field: 1 to 32, from offset on. */
+	uint16_t field;		 /**< PRM_ACTION_IN_FIELD_* */
+	uint16_t src_field;	 /**< COPY: the field that is read, */
+	uint8_t src_offset;	 /**< from that bit on. */
+	uint32_t data;
+};
+/** log2 of the contexts of a device. */
+#define EMU_LOG_MODIFY_HEADERS 16u
+#define EMU_LOG_REFORMATS 16u
+#define EMU_REFORMAT_BYTES 128u /**< max_encap_header_size */
+/** A modify header context. */
+struct emu_modify_header {
+	struct emu_obj obj; /**< EMU_OBJ_MODIFY_HEADER */
+	unsigned n;
+	struct emu_modify action[];
+};
+/** A packet reformat context: the Ethernet header that replaces an L3 tunnel. */
+struct emu_reformat {
+	struct emu_obj obj; /**< EMU_OBJ_REFORMAT */
+	uint16_t bytes;
+	uint8_t data[];
+};
+
 /* ---- steering: the kernel's matchers and flows; created by abi/, run by dp/dp_steer.c ---- */
 
 #define EMU_FTE_MATCH_PARAM_BYTES 0x200
@@ -377,6 +405,9 @@ struct emu_flow_attr {
 	bool drop, default_miss, has_tag;
 	uint32_t tag;	       /**< 24 bits */
 	struct emu_flow_counter *counter;
+	struct emu_modify_header *modify; /**< Or NULL. */
+	struct emu_reformat *reformat;	  /**< Or NULL. */
+	bool decap;
 };
 int emu_matcher_create(struct emu_ctx *ctx, const struct emu_matcher_attr *attr,
 		       struct emu_obj **out);

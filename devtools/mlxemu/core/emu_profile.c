@@ -61,7 +61,11 @@
 	.swp_csum = 1,			   /* mlx5ctl */ \
 	.swp_lso = 1,			   /* mlx5ctl */ \
 	.tunnel_stateless_gre = 1,	   /* mlx5ctl */ \
-	.tunnel_stateless_geneve_rx = 1	   /* mlx5ctl */
+	.tunnel_stateless_geneve_rx = 1,   /* mlx5ctl */ \
+	.max_modify_header_actions = 16,   /* dpdk, flow_dv_modify_hdr_action_max(): the kernel's tables */ \
+	.decap = 1,			   /* dpdk, flow_dv_create_action_l2_decap(): ConnectX-5 and newer */ \
+	.reformat_l3_tunnel_to_l2 = 1,	   /* dpdk, flow_dv_create_action_raw_decap(): the same */ \
+	.pop_vlan = 1			   /* assumed; dpdk pops tags by software steering */
 
 static const struct emu_profile cx4lx = {
 	.name = "cx4lx",
@@ -88,8 +92,9 @@ static const struct emu_profile cx4lx = {
 	/*
 	 * 0 in trace: access_register_user, flex_parser_protocols, cqe_128_always, mini_cqe_resp_*,
 	 * ext_stride_num_range, scatter_fcs, wqe_vlan_insert, cqe_checksum_full, relaxed_ordering_*,
-	 * enhanced_multi_pkt_send_wqe (guide: not supported), steering_format_version, ignore_flow_level. Newer
-	 * firmware may have some of them (assumed not).
+	 * enhanced_multi_pkt_send_wqe (guide: not supported), steering_format_version, ignore_flow_level,
+	 * max_modify_header_actions, decap, reformat_l3_tunnel_to_l2, pop_vlan. Newer firmware may have some of them
+	 * (assumed not).
 	 */
 };
 

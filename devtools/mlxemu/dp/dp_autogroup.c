@@ -16,6 +16,7 @@ struct dp_entry {
 	TAILQ_ENTRY(dp_entry) next;
 	LIST_ENTRY(dp_entry) same_hash;
 	struct emu_tir *also[DP_ENTRY_TIRS]; /**< Further destinations. */
+	struct dp_change change;
 	uint32_t value[];
 };
 
@@ -237,7 +238,14 @@ rule_before(struct dp_group *g)
 	return e != NULL ? &e->rule : NULL;
 }
 
-/* check_conflicting_ftes(). A rule without a tag gets that of the entry. */
+static bool
+same_change(const struct dp_change *a, const struct dp_change *b)
+{
+	return a->decap == b->decap && a->reformat == b->reformat && a->pop_vlan == b->pop_vlan &&
+	       a->modify == b->modify;
+}
+
+/* check_conflicting_ftes() and check_conflicting_actions(). A rule without a tag gets that of the entry. */
 static int
 conflict(struct emu_dev *dev, const struct dp_entry *e, const struct dp_added *r)
 {
@@ -245,6 +253,10 @@ conflict(struct emu_dev *dev, const struct dp_entry *e, const struct dp_added *r
 
 	if (old->drop != r->drop) {
 		emu_trace_note(dev, "flow: a rule of equal match %s", old->drop ? "drops" : "does not drop");
+		return -EEXIST;
+	}
+	if (!same_change(&e->change, &r->change)) {
+		emu_trace_note(dev, "%s", "flow: a rule of equal match changes packets in another way");
 		return -EEXIST;
 	}
 	if (r->has_tag && r->tag != e->rule.tag) {
@@ -321,6 +333,7 @@ static int
 entry_new(struct emu_dev *dev, struct dp_autotables *a, struct dp_group *g,
 	  const uint32_t value[DP_KEY_DWORDS], struct dp_added *r)
 {
+	static const struct dp_change none;
 	struct dp_entry *e = calloc(1, sizeof(*e) + g->mask->mask.uses * sizeof(e->value[0]));
 
 	if (e == NULL)
@@ -330,6 +343,9 @@ entry_new(struct emu_dev *dev, struct dp_autotables *a, struct dp_group *g,
 	e->rule.value = e->value;
 	dp_value_pack(e->value, e->rule.mask, value);
 	e->rule.tag = r->has_tag ? r->tag : 0;
+	e->change = r->change;
+	if (!same_change(&e->change, &none))
+		e->rule.change = &e->change;
 	TAILQ_INIT(&e->added);
 	dp_table_insert(dev, &a->table, rule_before(g), &e->rule);
 	TAILQ_INSERT_TAIL(&g->entries, e, next);

@@ -32,6 +32,7 @@ struct dp_added {
 	struct emu_flow_counter *counter;
 	bool drop, to_kernel, has_tag;
 	uint32_t tag;
+	struct dp_change change; /**< All 0: none. */
 };
 
 void dp_autotables_init(struct dp_autotables *a, uint32_t entries, uint32_t large_groups);

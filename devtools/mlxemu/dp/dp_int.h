@@ -548,10 +548,16 @@ struct dp_steer_result {
 	struct emu_tir *const *also; /**< TIRs that get copies. */
 	unsigned also_n;
 	uint32_t tag;
+	struct emu_dev *dev;
+	struct dp_changed *changed; /**< Where rules change the packet. */
+	const struct dp_pkt *pkt;   /**< The packet as the rules have left it. */
 	unsigned counters; /**< Of the rules on its way. */
 	struct emu_flow_counter *counter[DP_STEER_DEPTH];
 };
-/** Looks the packet up in the table and in the tables that matching rules forward it to. */
+/**
+ * Looks the packet up in the table and in the tables that matching rules forward it to. v->dev and v->changed have to
+ * be set if rules of these tables change packets.
+ */
 void dp_table_lookup(struct dp_table *t, const struct dp_pkt *pkt, struct dp_steer_result *v);
 
 static inline void

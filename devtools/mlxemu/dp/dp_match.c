@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /* Rule tables: masks, the key of a packet, the search through tables. */
+#include "dp_change.h"
 #include "dp_key.h"
 
 #define KEY_FIRST_L3 4u /* dwords before this one have only Ethernet fields */
@@ -194,13 +195,14 @@ dp_table_lookup(struct dp_table *t, const struct dp_pkt *pkt, struct dp_steer_re
 	v->also_n = 0;
 	v->tag = 0;
 	v->counters = 0;
+	v->pkt = pkt;
 	do {
 		if (DP_UNLIKELY(passed++ == DP_STEER_DEPTH)) {
 			v->dest = DP_DEST_DROP;
 			return;
 		}
 		t = next;
-		r = lookup(t, pkt);
+		r = lookup(t, v->pkt);
 		next = r != NULL ? r->table : t->miss;
 		if (r == NULL)
 			continue;
@@ -208,6 +210,8 @@ dp_table_lookup(struct dp_table *t, const struct dp_pkt *pkt, struct dp_steer_re
 			v->counter[v->counters++] = r->counter;
 		if (r->tag != 0)
 			v->tag = r->tag;
+		if (DP_UNLIKELY(r->change != NULL))
+			v->pkt = dp_change_apply(v->dev, v->changed, r->change, v->pkt);
 	} while (next != NULL);
 	if (r != NULL && r->tir != NULL) {
 		v->tir = r->tir;

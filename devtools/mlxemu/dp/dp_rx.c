@@ -171,13 +171,13 @@ can_take(struct emu_rq *rq, const struct dp_pkt *pkt)
 
 /* Copies to further destinations of the rule. */
 static __attribute__((noinline)) void
-to_others(struct emu_dev *dev, const struct dp_steer_result *v, const struct dp_pkt *pkt)
+to_others(struct emu_dev *dev, const struct dp_steer_result *v)
 {
 	for (unsigned i = 0; i < v->also_n; i++) {
-		struct dp_rx rx = {.pkt = pkt, .flow_tag = v->tag};
-		struct emu_rq *rq = pick_rq(v->also[i], pkt, &rx);
+		struct dp_rx rx = {.pkt = v->pkt, .flow_tag = v->tag};
+		struct emu_rq *rq = pick_rq(v->also[i], v->pkt, &rx);
 
-		to_rq(dev, v->also[i], rq, can_take(rq, pkt), &rx);
+		to_rq(dev, v->also[i], rq, can_take(rq, v->pkt), &rx);
 	}
 }
 
@@ -185,10 +185,10 @@ to_others(struct emu_dev *dev, const struct dp_steer_result *v, const struct dp_
 static enum emu_rx_result
 to_tir(struct emu_dev *dev, const struct dp_steer_result *v, const struct dp_pkt *pkt, bool may_wait)
 {
-	struct dp_rx rx = {.pkt = pkt, .flow_tag = v->tag};
-	struct emu_rq *rq = pick_rq(v->tir, pkt, &rx);
+	struct dp_rx rx = {.pkt = v->pkt, .flow_tag = v->tag};
+	struct emu_rq *rq = pick_rq(v->tir, v->pkt, &rx);
 	bool merge = DP_UNLIKELY(v->tir->lro_mask != 0) && rq != NULL && dp_lro_wants(rq, v->tir, &rx);
-	bool posted = merge || can_take(rq, pkt);
+	bool posted = merge || can_take(rq, v->pkt);
 
 	if (DP_UNLIKELY(!posted) && may_wait && rq != NULL && rq->state == EMU_QS_RDY)
 		return EMU_RX_FULL;
@@ -199,7 +199,7 @@ to_tir(struct emu_dev *dev, const struct dp_steer_result *v, const struct dp_pkt
 	else
 		to_rq(dev, v->tir, rq, posted, &rx);
 	if (DP_UNLIKELY(v->also_n != 0))
-		to_others(dev, v, pkt);
+		to_others(dev, v);
 	return EMU_RX_TAKEN;
 }
 
@@ -208,8 +208,8 @@ static void
 find_dest(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v)
 {
 	dp_steer_rx(dev, pkt, v);
-	if (DP_UNLIKELY(v->dest == DP_DEST_KERNEL) && !for_us(&dev->vport, pkt->data))
-		dp_steer_leftover(dev, pkt, v);
+	if (DP_UNLIKELY(v->dest == DP_DEST_KERNEL) && !for_us(&dev->vport, v->pkt->data))
+		dp_steer_leftover(dev, v->pkt, v);
 }
 
 static enum emu_rx_result
@@ -224,7 +224,7 @@ steer(struct emu_dev *dev, const struct dp_pkt *pkt, bool may_wait)
 	dp_steer_count(&v, pkt->len);
 	if (v.dest == DP_DEST_DROP)
 		dev->stats.rx_dropped_by_rule++;
-	else if (for_us(&dev->vport, pkt->data))
+	else if (for_us(&dev->vport, v.pkt->data))
 		dev->stats.rx_kernel++;
 	else
 		dev->stats.rx_filtered++;

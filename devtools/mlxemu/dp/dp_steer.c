@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "dp_autogroup.h"
+#include "dp_change.h"
 #include "emu_dp_fields.h"
 
 #define TABLE_RX 0u /* MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX */
@@ -37,6 +38,8 @@ struct dp_flow {
 	struct dp_autotables *tables;
 	struct dp_matcher *matcher;
 	struct emu_obj *dest;
+	struct emu_modify_header *modify;
+	struct emu_reformat *reformat;
 };
 
 /*
@@ -60,6 +63,7 @@ struct dp_steer {
 	struct dp_table *root;	  /* root table instead of the kernel's; NULL: none */
 	uint64_t changed_ns;
 	uint64_t walks;
+	struct dp_changed changed;
 };
 
 int
@@ -223,12 +227,22 @@ flow_release(struct emu_obj *obj)
 		emu_obj_unref(f->dest);
 	if (f->added.counter != NULL)
 		emu_obj_unref(&f->added.counter->obj);
+	if (f->modify != NULL)
+		emu_obj_unref(&f->modify->obj);
+	if (f->reformat != NULL)
+		emu_obj_unref(&f->reformat->obj);
 }
 
 static bool
 is_fdb(const struct emu_obj *dest)
 {
 	return dest->type == EMU_OBJ_FLOW_TABLE && ((const struct emu_flow_table *)dest)->fdb;
+}
+
+static bool
+changes(const struct emu_flow_attr *attr)
+{
+	return attr->modify != NULL || attr->reformat != NULL || attr->decap;
 }
 
 /* Destinations of rules of the FDB: hw/mlx5/fs.c, get_dests(). */
@@ -252,6 +266,8 @@ check_flow(struct emu_ctx *ctx, const struct dp_matcher *m, const struct emu_flo
 		why = "no destination";
 	else if (attr->has_tag && attr->tag > 0xffffff)
 		why = "flow tag has more than 24 bits";
+	else if (changes(attr) && (m->table != TABLE_RX || attr->drop || (attr->decap && attr->reformat != NULL)))
+		why = "this table, or a rule that drops, changes no packets, and there is one decapsulation";
 	if (why == NULL)
 		return check_param(ctx, attr->value, attr->value_len, "value");
 	emu_audit(ctx->dev, EMU_AUDIT_BAD_CALL, "flow refused: %s", why);
@@ -326,6 +342,13 @@ flow_fill(struct dp_flow *f, const struct emu_flow_attr *attr)
 	r->to_kernel = attr->default_miss;
 	r->has_tag = attr->has_tag;
 	r->tag = attr->tag;
+	f->modify = attr->modify;
+	f->reformat = attr->reformat;
+	r->change = (struct dp_change){.decap = attr->decap, .reformat = f->reformat, .modify = f->modify};
+	if (f->modify != NULL)
+		emu_obj_ref(&f->modify->obj);
+	if (f->reformat != NULL)
+		emu_obj_ref(&f->reformat->obj);
 	emu_obj_ref(&f->matcher->obj);
 	if (f->dest != NULL)
 		emu_obj_ref(f->dest);
@@ -375,6 +398,8 @@ dp_steer_rx(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_resul
 {
 	struct dp_steer *s = dev->steer;
 
+	v->dev = dev;
+	v->changed = &s->changed;
 	dp_table_lookup(s->root != NULL ? s->root : &s->table[TABLE_RX].table, pkt, v);
 }
 

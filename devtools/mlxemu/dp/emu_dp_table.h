@@ -28,6 +28,14 @@ struct dp_mask {
 	TAILQ_ENTRY(dp_mask) next;
 };
 
+/** What a rule changes of a packet. */
+struct dp_change {
+	bool decap;			 /**< Removes the headers of a tunnel before an Ethernet header. */
+	const struct emu_reformat *reformat; /**< Replaces those before an IP header; or NULL. */
+	bool pop_vlan;
+	const struct emu_modify_header *modify; /**< Or NULL. */
+};
+
 /** A rule. Destination: TIR, table, drop or kernel. */
 struct dp_rule {
 	struct dp_mask *mask;
@@ -37,6 +45,7 @@ struct dp_rule {
 	unsigned also_n;
 	struct dp_table *table; /**< Table in which the search continues. */
 	struct emu_flow_counter *counter;
+	const struct dp_change *change; /**< NULL: the packet stays as it is. */
 	bool drop, to_kernel;
 	bool uplink; /**< In a table of the FDB: to the uplink. */
 	uint32_t tag; /**< 0: the packet keeps the tag it has. */

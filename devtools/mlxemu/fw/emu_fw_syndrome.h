@@ -203,7 +203,18 @@
 	X(FTE_LIST_LEN, 0xe52015, BAD_INPUT_LEN, "inbox length does not fit the lists") \
 	X(FTE_DEST, 0xe52016, BAD_PARAM, "destination without capability") \
 	X(FTE_FEATURE, 0xe52017, BAD_PARAM, "flow table entry feature without capability") \
-	X(FTE_FIELD, 0xe52018, BAD_PARAM, "modify_enable_mask names nothing, or what cannot change")
+	X(FTE_FIELD, 0xe52018, BAD_PARAM, "modify_enable_mask names nothing, or what cannot change") \
+	X(NO_MODIFY_HEADER, 0xe52019, BAD_RES, "modify header context does not exist") \
+	X(NO_REFORMAT, 0xe5201a, BAD_RES, "packet reformat context does not exist") \
+	X(FTE_CHANGE, 0xe5201b, BAD_PARAM, "change of packets that does not fit the action, the table or another change") \
+	X(MODIFY_COUNT, 0xe5201c, BAD_PARAM, "number of actions is 0 or above max_modify_header_actions") \
+	X(MODIFY_LEN, 0xe5201d, BAD_INPUT_LEN, "inbox length does not fit the actions") \
+	X(MODIFY_ACTION, 0xe5201e, BAD_PARAM, "action is not set, add or copy, or has reserved bits") \
+	X(MODIFY_FIELD, 0xe5201f, BAD_PARAM, "field without capability") \
+	X(MODIFY_PART, 0xe52020, BAD_PARAM, "bits beyond the field, or data beyond the bits") \
+	X(REFORMAT_TYPE, 0xe52021, BAD_PARAM, "reformat type without capability") \
+	X(REFORMAT_DATA, 0xe52022, BAD_PARAM, "data does not fit the reformat type") \
+	X(REFORMAT_LEN, 0xe52023, BAD_INPUT_LEN, "inbox length does not fit the data")
 
 /*
  * What cards accept and the emulator does not model. These refusals are limits of the emulator and no violations; the

@@ -166,6 +166,7 @@ struct fw_flow_group {
 struct fw_flow_table {
 	struct emu_flow_table ft;
 	uint8_t log_size;
+	bool decap_en, reformat_en; /**< Entries may decapsulate: DECAP, PACKET_REFORMAT. */
 	struct fw_flow_table *miss;
 	TAILQ_HEAD(, fw_flow_group) groups;
 };
@@ -181,6 +182,8 @@ int fw_flow_table_need(struct fw_cmd *c, uint32_t id, struct fw_flow_table **t);
 int fw_flow_lead(struct fw_cmd *c, uint32_t id, unsigned level, struct fw_flow_table **out);
 /** Fields that groups can match, as capabilities (fw_flow_fields.c). */
 void fw_flow_fields_cap(const struct emu_profile *p, struct prm_flow_table_fields_supported *f);
+/** Fields that modify header contexts can change. */
+void fw_modify_fields_cap(struct prm_header_modify_cap_properties *m);
 void fw_flow_fields_2_cap(const struct emu_profile *p, struct prm_flow_table_fields_supported_2 *f);
 
 /* ---- work queues of SQ, RQ and RMP (fw_wq.c) ---- */

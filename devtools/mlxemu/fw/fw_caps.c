@@ -240,9 +240,31 @@ cap_ethernet(const struct emu_dev *dev, void *page)
 	ethernet_lro(p, cap);
 }
 
+/* Changes of received packets. Encapsulation and tags to push are for tables that send. */
+static void
+flow_table_changes(const struct emu_profile *p, struct prm_flow_table_nic_cap *cap)
+{
+	struct prm_flow_table_prop_layout *rx = prm_flow_table_nic_cap_flow_table_properties_nic_receive(cap);
+
+	prm_flow_table_prop_layout_set_decap(rx, p->decap);
+	prm_flow_table_prop_layout_set_pop_vlan(rx, p->pop_vlan);
+	prm_flow_table_prop_layout_set_reformat_l3_tunnel_to_l2(rx, p->reformat_l3_tunnel_to_l2);
+	prm_flow_table_prop_layout_set_max_modify_header_actions(rx, p->max_modify_header_actions);
+	if (p->reformat_l3_tunnel_to_l2) {
+		prm_flow_table_nic_cap_set_log_max_packet_reformat_context(cap, EMU_LOG_REFORMATS);
+		prm_flow_table_nic_cap_set_max_encap_header_size(cap, EMU_REFORMAT_BYTES);
+	}
+	if (p->max_modify_header_actions == 0)
+		return;
+	prm_flow_table_prop_layout_set_log_max_modify_header_context(rx, EMU_LOG_MODIFY_HEADERS);
+	prm_flow_table_prop_layout_set_modify_and_vlan_action(rx, p->pop_vlan);
+	prm_flow_table_prop_layout_set_reformat_and_modify_action(rx, p->reformat_l3_tunnel_to_l2);
+	fw_modify_fields_cap(prm_flow_table_nic_cap_header_modify_nic_receive(cap));
+}
+
 /*
  * Receive tables: the kernel's root table, which has the rules of verbs users, and tables that programs
- * create by command. No tables owned by software, no header modification, one destination per entry.
+ * create by command. No tables owned by software, one destination per entry.
  */
 static void
 cap_flow_table(const struct emu_dev *dev, void *page)
@@ -269,6 +291,7 @@ cap_flow_table(const struct emu_dev *dev, void *page)
 	fw_flow_fields_cap(dev->profile, prm_flow_table_prop_layout_ft_field_support(rx));
 	fw_flow_fields_cap(dev->profile, prm_flow_table_prop_layout_ft_field_bitmask_support(rx));
 	fw_flow_fields_2_cap(dev->profile, prm_flow_table_nic_cap_ft_field_support_2_nic_receive(cap));
+	flow_table_changes(dev->profile, cap);
 }
 
 static void

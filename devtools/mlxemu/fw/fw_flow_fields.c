@@ -2,6 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Capabilities of the fields that steering compares: dp/emu_dp_fields.h has the list. */
 #include "../dp/emu_dp_fields.h"
+#include "../dp/emu_dp_modify.h"
 #include "fw.h"
 
 void
@@ -39,4 +40,24 @@ fw_flow_fields_2_cap(const struct emu_profile *p, struct prm_flow_table_fields_s
 #define CAP(cap, part, layout, field) prm_flow_table_fields_supported_2_set_##cap(f, 1);
 	DP_FIELDS_CX5_2(CAP)
 #undef CAP
+}
+
+/*
+ * assumed: what can be set can be added to and copied. Other reading: some fields cannot. Test:
+ * fw/test_modify_header.c.
+ */
+void
+fw_modify_fields_cap(struct prm_header_modify_cap_properties *m)
+{
+	struct prm_flow_table_fields_supported *all[] = {
+		prm_header_modify_cap_properties_set_action_field_support(m),
+		prm_header_modify_cap_properties_add_action_field_support(m),
+		prm_header_modify_cap_properties_copy_action_field_support(m),
+	};
+
+	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+#define CAP(name, cap, header, at, bytes, shift, bits) prm_flow_table_fields_supported_set_##cap(all[i], 1);
+		DP_MODIFY_FIELDS(CAP)
+#undef CAP
+	}
 }

@@ -113,11 +113,12 @@ table_miss(struct fw_cmd *c, const struct prm_flow_table_context *ctx, unsigned 
 static int
 table_check(struct fw_cmd *c, const struct prm_flow_table_context *ctx)
 {
+	const struct emu_profile *p = c->dev->profile;
 	unsigned level = prm_flow_table_context_get_level(ctx);
 	unsigned log_size = prm_flow_table_context_get_log_size(ctx);
 
-	if (prm_flow_table_context_get_reformat_en(ctx) ||
-	    prm_flow_table_context_get_decap_en(ctx) ||
+	if ((prm_flow_table_context_get_reformat_en(ctx) && (is_fdb(c) || !p->reformat_l3_tunnel_to_l2)) ||
+	    (prm_flow_table_context_get_decap_en(ctx) && (is_fdb(c) || !p->decap)) ||
 	    prm_flow_table_context_get_sw_owner(ctx) ||
 	    prm_flow_table_context_get_termination_table(ctx) ||
 	    prm_flow_table_context_get_rtc_valid(ctx) ||
@@ -154,6 +155,8 @@ fw_create_flow_table(struct fw_cmd *c)
 	t->ft.fdb = is_fdb(c);
 	t->ft.level = (uint8_t)prm_flow_table_context_get_level(ctx);
 	t->log_size = (uint8_t)prm_flow_table_context_get_log_size(ctx);
+	t->decap_en = prm_flow_table_context_get_decap_en(ctx);
+	t->reformat_en = prm_flow_table_context_get_reformat_en(ctx);
 	t->miss = miss;
 	if (miss != NULL) {
 		t->ft.table.miss = &miss->ft.table;
@@ -198,6 +201,8 @@ fw_query_flow_table(struct fw_cmd *c)
 		return ret;
 	prm_flow_table_context_set_level(ctx, t->ft.level);
 	prm_flow_table_context_set_log_size(ctx, t->log_size);
+	prm_flow_table_context_set_decap_en(ctx, t->decap_en);
+	prm_flow_table_context_set_reformat_en(ctx, t->reformat_en);
 	if (t->miss == NULL)
 		return 0;
 	prm_flow_table_context_set_table_miss_action(ctx, PRM_FLOW_TABLE_MISS_ACTION_FORWARD);

@@ -9,7 +9,10 @@
 /* op_mod of SET_FLOW_TABLE_ENTRY. */
 #define FTE_NEW 0u
 
-#define ACTIONS (PRM_FLOW_ACTION_DROP | PRM_FLOW_ACTION_FWD_DEST | PRM_FLOW_ACTION_COUNT)
+/* Those that change packets. */
+#define CHANGES ((uint32_t)(PRM_FLOW_ACTION_DECAP | PRM_FLOW_ACTION_PACKET_REFORMAT | PRM_FLOW_ACTION_VLAN_POP | \
+			    PRM_FLOW_ACTION_MOD_HDR))
+#define ACTIONS (PRM_FLOW_ACTION_DROP | PRM_FLOW_ACTION_FWD_DEST | PRM_FLOW_ACTION_COUNT | CHANGES)
 #define MODIFIES (PRM_MODIFY_FTE_MASK_ACTION | PRM_MODIFY_FTE_MASK_FLOW_TAG | \
 		  PRM_MODIFY_FTE_MASK_DESTINATION_LIST | PRM_MODIFY_FTE_MASK_FLOW_COUNTERS)
 
@@ -19,6 +22,8 @@ struct fte_actions {
 	struct emu_obj *dest; /* TIR or table */
 	bool uplink;	      /* the uplink, in a table of the FDB */
 	struct emu_flow_counter *counter;
+	struct emu_modify_header *modify;
+	struct emu_reformat *reformat;
 };
 
 struct fw_fte {
@@ -27,6 +32,7 @@ struct fw_fte {
 	uint32_t index;
 	struct fte_actions actions;
 	struct dp_rule rule;
+	struct dp_change change;
 	uint32_t value[];
 };
 
@@ -66,6 +72,10 @@ actions_ref(const struct fte_actions *f)
 		emu_obj_ref(f->dest);
 	if (f->counter != NULL)
 		emu_obj_ref(&f->counter->obj);
+	if (f->modify != NULL)
+		emu_obj_ref(&f->modify->obj);
+	if (f->reformat != NULL)
+		emu_obj_ref(&f->reformat->obj);
 }
 
 static void
@@ -75,6 +85,10 @@ actions_unref(const struct fte_actions *f)
 		emu_obj_unref(f->dest);
 	if (f->counter != NULL)
 		emu_obj_unref(&f->counter->obj);
+	if (f->modify != NULL)
+		emu_obj_unref(&f->modify->obj);
+	if (f->reformat != NULL)
+		emu_obj_unref(&f->reformat->obj);
 }
 
 static void
@@ -169,18 +183,60 @@ features_check(struct fw_cmd *c, const struct fw_flow_table *t, const struct prm
 	    prm_flow_context_get_flow_source(ctx) ||
 	    prm_flow_context_get_encrypt_decrypt_type(ctx) ||
 	    prm_flow_context_get_encrypt_decrypt_obj_id(ctx) ||
-	    prm_flow_context_get_packet_reformat_id(ctx) ||
-	    prm_flow_context_get_modify_header_id(ctx) ||
 	    !is_zero(prm_flow_context_push_vlan_c(ctx), PRM_VLAN_BYTES) ||
 	    !is_zero(prm_flow_context_push_vlan_2_c(ctx), PRM_VLAN_BYTES) ||
 	    !is_zero(prm_flow_context_execute_aso_c(ctx, 0), 4 * PRM_EXECUTE_ASO_BYTES))
 		return fw_refuse(c, FW_FTE_FEATURE, "%s",
-				 "level, list format, source, header change, crypto, VLAN or ASO");
+				 "level, list format, source, crypto, VLAN to push or ASO");
 	return 0;
 }
 
+/* The contexts that the entry refers to: those of its actions, and no others. */
 static int
-actions_check(struct fw_cmd *c, const struct fte_actions *f)
+contexts_read(struct fw_cmd *c, const struct prm_flow_context *ctx, struct fte_actions *f)
+{
+	uint32_t modify = prm_flow_context_get_modify_header_id(ctx);
+	uint32_t reformat = prm_flow_context_get_packet_reformat_id(ctx);
+	int ret = 0;
+
+	if ((modify != 0 && (f->action & PRM_FLOW_ACTION_MOD_HDR) == 0) ||
+	    (reformat != 0 && (f->action & PRM_FLOW_ACTION_PACKET_REFORMAT) == 0))
+		return fw_refuse(c, FW_FTE_CHANGE, "a context without its action, which is 0x%x", f->action);
+	if ((f->action & PRM_FLOW_ACTION_MOD_HDR) != 0)
+		ret = fw_need(c, EMU_OBJ_MODIFY_HEADER, modify, FW_NO_MODIFY_HEADER, &f->modify);
+	if (ret == 0 && (f->action & PRM_FLOW_ACTION_PACKET_REFORMAT) != 0)
+		ret = fw_need(c, EMU_OBJ_REFORMAT, reformat, FW_NO_REFORMAT, &f->reformat);
+	return ret;
+}
+
+/*
+ * Changes that table and card allow. A context exists only on a card with its capability.
+ * assumed: an entry that drops has none, and one that decapsulates does so in one way. Other reading: both are
+ * accepted, without effect. Test: fw/test_modify_header.c.
+ */
+static int
+changes_check(struct fw_cmd *c, const struct fw_flow_table *t, const struct fte_actions *f)
+{
+	uint32_t changes = f->action & CHANGES;
+	const char *why = NULL;
+
+	if (changes != 0 && t->ft.fdb)
+		why = "tables of the eswitch change no packets";
+	else if (changes != 0 && (f->action & PRM_FLOW_ACTION_DROP) != 0)
+		why = "the entry drops";
+	else if ((changes & PRM_FLOW_ACTION_DECAP) != 0 && (changes & PRM_FLOW_ACTION_PACKET_REFORMAT) != 0)
+		why = "two decapsulations";
+	else if ((changes & PRM_FLOW_ACTION_DECAP) != 0 && !t->decap_en)
+		why = "the table has no decap_en";
+	else if ((changes & PRM_FLOW_ACTION_PACKET_REFORMAT) != 0 && !t->reformat_en)
+		why = "the table has no reformat_en";
+	else if ((changes & PRM_FLOW_ACTION_VLAN_POP) != 0 && !c->dev->profile->pop_vlan)
+		why = "VLAN_POP without capability";
+	return why != NULL ? fw_refuse(c, FW_FTE_CHANGE, "action 0x%x: %s", f->action, why) : 0;
+}
+
+static int
+actions_check(struct fw_cmd *c, const struct fw_flow_table *t, const struct fte_actions *f)
 {
 	bool drop = (f->action & PRM_FLOW_ACTION_DROP) != 0;
 	bool fwd = (f->action & PRM_FLOW_ACTION_FWD_DEST) != 0;
@@ -192,7 +248,7 @@ actions_check(struct fw_cmd *c, const struct fte_actions *f)
 		return fw_refuse(c, FW_FTE_LISTS, "action 0x%x, %s destination, %s counter",
 				 f->action, f->dest != NULL || f->uplink ? "a" : "no",
 				 f->counter != NULL ? "a" : "no");
-	return 0;
+	return changes_check(c, t, f);
 }
 
 static int
@@ -201,12 +257,13 @@ actions_read(struct fw_cmd *c, const struct fw_flow_table *t, struct fte_actions
 	const struct prm_flow_context *ctx = prm_set_fte_in_flow_context_c(c->in);
 	int ret = features_check(c, t, ctx);
 
-	f->action = prm_flow_context_get_action(ctx);
-	f->tag = prm_flow_context_get_flow_tag(ctx);
-	f->dest = NULL;
-	f->uplink = false;
-	f->counter = NULL;
-	return ret != 0 ? ret : lists_read(c, ctx, t, f);
+	*f = (struct fte_actions){
+		.action = prm_flow_context_get_action(ctx),
+		.tag = prm_flow_context_get_flow_tag(ctx),
+	};
+	if (ret == 0)
+		ret = lists_read(c, ctx, t, f);
+	return ret != 0 ? ret : contexts_read(c, ctx, f);
 }
 
 /* The table that a command names. */
@@ -251,6 +308,13 @@ fte_apply(struct fw_fte *fte, const struct fte_actions *f)
 	r->drop = f->dest == NULL && !f->uplink;
 	r->counter = f->counter;
 	r->tag = f->tag;
+	fte->change = (struct dp_change){
+		.decap = (f->action & PRM_FLOW_ACTION_DECAP) != 0,
+		.reformat = f->reformat,
+		.pop_vlan = (f->action & PRM_FLOW_ACTION_VLAN_POP) != 0,
+		.modify = f->modify,
+	};
+	r->change = (f->action & CHANGES) != 0 ? &fte->change : NULL;
 }
 
 static int
@@ -308,7 +372,7 @@ fte_create(struct fw_cmd *c)
 	if (ret == 0)
 		ret = actions_read(c, t, &actions);
 	if (ret == 0)
-		ret = actions_check(c, &actions);
+		ret = actions_check(c, t, &actions);
 	if (ret != 0)
 		return ret;
 	/* Commands name an entry by its index; the object id is internal. */
@@ -347,14 +411,14 @@ fte_modify(struct fw_cmd *c)
 		return ret;
 	next = fte->actions;
 	if ((fields & PRM_MODIFY_FTE_MASK_ACTION) != 0)
-		next.action = given.action;
+		next.action = given.action, next.modify = given.modify, next.reformat = given.reformat;
 	if ((fields & PRM_MODIFY_FTE_MASK_FLOW_TAG) != 0)
 		next.tag = given.tag;
 	if ((fields & PRM_MODIFY_FTE_MASK_DESTINATION_LIST) != 0)
 		next.dest = given.dest, next.uplink = given.uplink;
 	if ((fields & PRM_MODIFY_FTE_MASK_FLOW_COUNTERS) != 0)
 		next.counter = given.counter;
-	ret = actions_check(c, &next);
+	ret = actions_check(c, fte->group->ft, &next);
 	if (ret != 0)
 		return ret;
 	fte_apply(fte, &next);
@@ -409,6 +473,10 @@ fw_query_fte(struct fw_cmd *c)
 	prm_flow_context_set_group_id(ctx, fte->group->obj.id);
 	prm_flow_context_set_flow_tag(ctx, fte->actions.tag);
 	prm_flow_context_set_action(ctx, fte->actions.action);
+	if (fte->actions.modify != NULL)
+		prm_flow_context_set_modify_header_id(ctx, fte->actions.modify->obj.id);
+	if (fte->actions.reformat != NULL)
+		prm_flow_context_set_packet_reformat_id(ctx, fte->actions.reformat->obj.id);
 	dp_value_unpack(value, &fte->rule);
 	for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
 		param->dw[i] = PRM_BE32(value[i]);
