@@ -132,6 +132,117 @@ case_flow_refusals(unsigned port)
 	client_close(&c);
 }
 
+/* An action of a modify header context, in device format. */
+static uint64_t
+set_action(unsigned field, unsigned bits, uint32_t data)
+{
+	struct prm_set_action_in a = {{0}};
+	uint64_t v;
+
+	prm_set_action_in_set_action_type(&a, PRM_ACTION_TYPE_SET);
+	prm_set_action_in_set_field(&a, field);
+	prm_set_action_in_set_length(&a, bits);
+	prm_set_action_in_set_data(&a, data);
+	memcpy(&v, &a, sizeof(v));
+	return v;
+}
+
+static struct ibv_flow_action *
+modify_new(struct client *c, uint64_t action, unsigned n, enum mlx5dv_flow_table_type type)
+{
+	uint64_t actions[32];
+
+	for (unsigned i = 0; i < n; i++)
+		actions[i] = action;
+	errno = 0;
+	return mlx5dv_create_flow_action_modify_header(c->ctx, n * sizeof(actions[0]), actions, type);
+}
+
+static struct ibv_flow_action *
+reformat_new(struct client *c, enum mlx5dv_flow_action_packet_reformat_type type, size_t bytes,
+	     enum mlx5dv_flow_table_type table)
+{
+	uint8_t l2[200] = {2};
+
+	errno = 0;
+	return mlx5dv_create_flow_action_packet_reformat(c->ctx, bytes, bytes != 0 ? l2 : NULL, type, table);
+}
+
+/* What the kernel refuses, and with which errno. */
+static void
+action_refusals(struct client *c, uint64_t ttl)
+{
+	enum mlx5dv_flow_table_type rx = MLX5DV_FLOW_TABLE_TYPE_NIC_RX, tx = MLX5DV_FLOW_TABLE_TYPE_NIC_TX;
+
+	CHECK(modify_new(c, ttl, 1, tx) == NULL);
+	CHECK_EQ(errno, EOPNOTSUPP);
+	CHECK(modify_new(c, ttl, 17, rx) == NULL);
+	CHECK_EQ(errno, EOPNOTSUPP);
+	CHECK(modify_new(c, set_action(0x7f, 8, 1), 1, rx) == NULL);
+	CHECK_EQ(errno, EINVAL);
+	CHECK(reformat_new(c, MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TO_L2_TUNNEL, 50, rx) == NULL);
+	CHECK_EQ(errno, EOPNOTSUPP);
+	CHECK(reformat_new(c, MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L3_TUNNEL_TO_L2, 14, tx) == NULL);
+	CHECK_EQ(errno, EOPNOTSUPP);
+	CHECK(reformat_new(c, MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L3_TUNNEL_TO_L2, 129, rx) == NULL);
+	CHECK_EQ(errno, EINVAL);
+	CHECK(reformat_new(c, MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L3_TUNNEL_TO_L2, 15, rx) == NULL);
+	CHECK_EQ(errno, EINVAL);
+}
+
+/* Flow actions and the rules that have them. */
+void
+case_flow_change(unsigned port)
+{
+	const uint64_t ttl = set_action(PRM_ACTION_IN_FIELD_OUT_IPV4_TTL, 8, 9);
+	struct mlx5dv_flow_action_attr actions[4] = {{.type = MLX5DV_FLOW_ACTION_DEST_DEVX},
+						     {.type = MLX5DV_FLOW_ACTION_IBV_FLOW_ACTION},
+						     {.type = MLX5DV_FLOW_ACTION_IBV_FLOW_ACTION},
+						     {.type = MLX5DV_FLOW_ACTION_IBV_FLOW_ACTION}};
+	struct ibv_flow_action *modify, *decap, *l3;
+	struct mlx5dv_flow_matcher *matcher;
+	union match mask, value;
+	struct ibv_flow *flow;
+	struct receiver r;
+	struct client c;
+
+	client_open(&c, port);
+	receiver_open(&c, &r);
+	match_dmac(&mask, all_ones);
+	match_dmac(&value, some_mac);
+	matcher = matcher_new(&c, &mask, 3);
+	modify = modify_new(&c, ttl, 16, MLX5DV_FLOW_TABLE_TYPE_NIC_RX);
+	decap = reformat_new(&c, MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TUNNEL_TO_L2, 0,
+			     MLX5DV_FLOW_TABLE_TYPE_NIC_RX);
+	l3 = reformat_new(&c, MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L3_TUNNEL_TO_L2, 14,
+			  MLX5DV_FLOW_TABLE_TYPE_NIC_RX);
+	CHECK(matcher != NULL && modify != NULL && decap != NULL && l3 != NULL);
+	actions[0].obj = r.tir.obj;
+	actions[1].action = modify;
+	actions[2].action = decap;
+	flow = mlx5dv_create_flow(matcher, &value.head, 3, actions);
+	CHECK(flow != NULL);
+	CHECK_EQ(ibv_destroy_flow_action(modify), EBUSY);
+	CHECK_EQ(ibv_destroy_flow_action(decap), EBUSY);
+	if (flow != NULL)
+		CHECK_EQ(ibv_destroy_flow(flow), 0);
+	/* Each kind once, and two of them. */
+	actions[2].action = modify;
+	CHECK(mlx5dv_create_flow(matcher, &value.head, 3, actions) == NULL);
+	CHECK_EQ(errno, EINVAL);
+	actions[1].action = decap;
+	actions[3].action = l3;
+	CHECK(mlx5dv_create_flow(matcher, &value.head, 4, actions) == NULL);
+	CHECK_EQ(errno, EINVAL);
+	action_refusals(&c, ttl);
+	CHECK_EQ(ibv_destroy_flow_action(modify), 0);
+	CHECK_EQ(ibv_destroy_flow_action(decap), 0);
+	CHECK_EQ(ibv_destroy_flow_action(l3), 0);
+	CHECK_EQ(mlx5dv_destroy_flow_matcher(matcher), 0);
+	receiver_close(&r);
+	client_close(&c);
+}
+
 /* All of fte_match_param. */
 union match_all {
 	struct mlx5dv_flow_match_parameters head;

@@ -86,6 +86,7 @@ void case_events(unsigned port);
 void case_async(unsigned port);
 void case_link(unsigned port);
 void case_flow(unsigned port);
+void case_flow_change(unsigned port);
 void case_flow_inner(unsigned port);
 void case_flow_refusals(unsigned port);
 void case_flow_tables(unsigned port);

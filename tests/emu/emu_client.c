@@ -300,6 +300,7 @@ static const struct {
 	{"refusals", case_refusals},
 	{"kernel-refusals", case_kernel_refusals},
 	{"flow-refusals", case_flow_refusals},
+	{"flow-change", case_flow_change},
 	{"flow-inner", case_flow_inner},
 	{"flow-tables", case_flow_tables},
 	{"verbs", case_verbs},

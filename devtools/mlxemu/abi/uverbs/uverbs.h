@@ -135,7 +135,7 @@ struct abi_method_table {
 	unsigned count;
 };
 extern const struct abi_method_table abi_device_methods, abi_devx_methods, abi_mem_methods,
-	abi_event_methods, abi_flow_methods;
+	abi_event_methods, abi_flow_methods, abi_flow_action_methods;
 /**
  * Raw packet QPs and rules need CAP_NET_RAW (Linux: ib_uverbs_ex_create_flow() and the handler of QP_CREATE in
  * drivers/infiniband/core, that of CREATE_FLOW in hw/mlx5/fs.c). MLXEMU_NET_RAW: "process": the capability of the

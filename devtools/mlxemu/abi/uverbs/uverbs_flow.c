@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "prm.h"
-#include "uverbs_obj.h"
+#include "uverbs_flow.h"
 
 /* Opcode of the command that has created a destination or counter of a flow. */
 #define CREATED_BY(h) ((uint16_t)((h)->devx_id >> 32))
@@ -125,16 +125,16 @@ abi_flow_dest(struct abi_call *call, struct emu_flow_attr *attr)
 }
 
 static int
-abi_flow_attr(struct abi_call *call, struct emu_flow_attr *attr)
+abi_flow_attr(struct abi_call *call, struct emu_flow_attr *attr, struct abi_flow_actions *actions)
 {
 	int ret = abi_flow_dest(call, attr);
 
 	if (ret == 0)
 		ret = abi_flow_counter(call, attr);
+	if (ret == 0)
+		ret = abi_flow_actions_read(call, attr, actions);
 	if (ret != 0)
 		return ret;
-	if (abi_len(call, MLX5_IB_ATTR_CREATE_FLOW_ARR_FLOW_ACTIONS) != 0)
-		return abi_refuse(call, -EOPNOTSUPP, "flow actions are not modelled");
 	attr->has_tag = abi_attr(call, MLX5_IB_ATTR_CREATE_FLOW_TAG) != NULL;
 	attr->tag = (uint32_t)abi_in_u64(call, MLX5_IB_ATTR_CREATE_FLOW_TAG);
 	if (attr->tag > 0xffffff)
@@ -146,13 +146,15 @@ static int
 abi_flow_create(struct abi_call *call)
 {
 	const struct abi_handle *matcher = abi_in_handle(call, MLX5_IB_ATTR_CREATE_FLOW_MATCHER);
+	struct abi_flow_actions actions;
 	struct emu_flow_attr attr = {0};
+	struct abi_handle *h;
 	struct emu_obj *obj;
 	void *value;
 	int ret = abi_net_raw_check(call);
 
 	if (ret == 0)
-		ret = abi_flow_attr(call, &attr);
+		ret = abi_flow_attr(call, &attr, &actions);
 	if (ret != 0)
 		return ret;
 	ret = abi_in_alloc(call, MLX5_IB_ATTR_CREATE_FLOW_MATCH_VALUE, &value, &attr.value_len);
@@ -169,7 +171,19 @@ abi_flow_create(struct abi_call *call)
 	free(value);
 	if (ret != 0)
 		return ret;
-	return abi_handle_out(call, MLX5_IB_ATTR_CREATE_FLOW_HANDLE, UVERBS_OBJECT_FLOW, obj);
+	if (actions.n == 0)
+		return abi_handle_out(call, MLX5_IB_ATTR_CREATE_FLOW_HANDLE, UVERBS_OBJECT_FLOW, obj);
+	/* Flow actions cannot be destroyed while a rule has them. */
+	h = abi_verbs_new(call, UVERBS_OBJECT_FLOW, 0);
+	if (h == NULL) {
+		(void)emu_obj_destroy(obj);
+		return -ENOMEM;
+	}
+	abi_verbs_part(h, obj);
+	for (unsigned i = 0; i < actions.n; i++)
+		abi_verbs_use(h, actions.h[i]);
+	abi_attr(call, MLX5_IB_ATTR_CREATE_FLOW_HANDLE)->data = h->id;
+	return 0;
 }
 
 #define MATCH_BYTES sizeof(struct mlx5_ib_match_params)
@@ -194,10 +208,6 @@ static const struct abi_method abi_methods[] = {
 	  {MLX5_IB_ATTR_CREATE_FLOW_ARR_COUNTERS_DEVX, ABI_ATTR_HANDLES, false, 0, 0, 0},
 	  ABI_IN_OPT(MLX5_IB_ATTR_CREATE_FLOW_ARR_COUNTERS_DEVX_OFFSET, 4, 0),
 	  ABI_IN_OPT(MLX5_IB_ATTR_CREATE_FLOW_FLAGS, 4, 8)}},
-	{UVERBS_OBJECT_FLOW_ACTION, MLX5_IB_METHOD_FLOW_ACTION_CREATE_MODIFY_HEADER,
-	 "CREATE_MODIFY_HEADER", NULL, true, {{0}}},
-	{UVERBS_OBJECT_FLOW_ACTION, MLX5_IB_METHOD_FLOW_ACTION_CREATE_PACKET_REFORMAT,
-	 "CREATE_PACKET_REFORMAT", NULL, true, {{0}}},
 	{MLX5_IB_OBJECT_STEERING_ANCHOR, MLX5_IB_METHOD_STEERING_ANCHOR_CREATE,
 	 "STEERING_ANCHOR_CREATE", NULL, true, {{0}}},
 };

@@ -93,6 +93,7 @@ struct abi_verbs {
 		struct abi_ind_tbl ind_tbl;
 		struct abi_counters counters;
 		struct abi_dm dm;
+		bool decap; /**< Flow action without a firmware object: L2 decapsulation. */
 	};
 };
 
