@@ -30,7 +30,8 @@ mlxemu_ctl_usage(void)
 	       "\n"
 	       "A VALUE is a number, decimal or 0x..., true, false, a JSON text, or a string. Each KEY\n"
 	       "is allowed once; `ctl help` lists the keys of a command. Short forms: `fault add RULE`,\n"
-	       "`fault list`, `fault clear`, `clock step NS`, `clock slew PPB`, `clock drift PPM`.\n"
+	       "`fault list`, `fault clear`, `clock step NS`, `clock slew PPB`, `clock drift PPM`,\n"
+	       "`why PORT FRAME`, a frame in hexadecimal digits or the N-th of a capture, FILE[:N].\n"
 	       "\n"
 	       "The exit status is 0, 1 if the command failed or the process cannot be reached, 2 for an\n"
 	       "invalid command line.\n"
@@ -40,6 +41,7 @@ mlxemu_ctl_usage(void)
 	       "  mlxemu ctl --pid 4711 link port=1 state=down ms=500\n"
 	       "  mlxemu ctl fault add 'on cmd.entry match op=CREATE_SQ count 1 do fail \\\n"
 	       "                        status=NO_RESOURCES'\n"
+	       "  mlxemu ctl why 0 frames.pcap:3\n"
 	       "  mlxemu ctl inject port=0 frames=1000 len=64 'ptypes=[\"ipv4-udp\",\"ipv6-tcp\"]'\n");
 }
 
@@ -173,11 +175,11 @@ ctl_value(const char *text)
 	return value != NULL ? value : json_string(text);
 }
 
-/* A rule, and a file of whatever name, are text. */
+/* A rule, a frame, and a file of whatever name, are text. */
 static bool
 ctl_is_text(const char *key)
 {
-	return strcmp(key, "rule") == 0 || strcmp(key, "file") == 0;
+	return strcmp(key, "rule") == 0 || strcmp(key, "file") == 0 || strcmp(key, "frame") == 0;
 }
 
 /* KEY=VALUE into the request; a reason when it cannot be. */
@@ -232,6 +234,37 @@ ctl_bare_value(json_t *request, const char *name, const char *word)
 	return true;
 }
 
+/* The frame of `why`: hexadecimal digits, or FILE[:N]. The process may be in another folder. */
+static void
+ctl_frame(json_t *request, const char *word)
+{
+	const char *colon = strrchr(word, ':');
+	char file[PATH_MAX], path[PATH_MAX];
+	uint64_t number;
+
+	if (word[strspn(word, "0123456789abcdefABCDEF: ")] == '\0' && access(word, F_OK) != 0) {
+		json_object_set_new(request, "frame", json_string(word));
+		return;
+	}
+	snprintf(file, sizeof(file), "%s", word);
+	if (colon != NULL && access(word, F_OK) != 0 && emu_number(colon + 1, 1, UINT32_MAX, &number)) {
+		snprintf(file, sizeof(file), "%.*s", (int)(colon - word), word);
+		json_object_set_new(request, "number", json_integer((json_int_t)number));
+	}
+	json_object_set_new(request, "file", json_string(realpath(file, path) != NULL ? path : file));
+}
+
+/* `why PORT FRAME`. The number of words that were taken. */
+static int
+ctl_why_words(json_t *request, int argc, char **argv)
+{
+	if (argc < 2 || strchr(argv[0], '=') != NULL || strchr(argv[1], '=') != NULL)
+		return 0;
+	json_object_set_new(request, "port", ctl_value(argv[0]));
+	ctl_frame(request, argv[1]);
+	return 2;
+}
+
 /* The words as a request: `link port=1 state=down`, `fault add RULE`. NULL after a message. */
 static json_t *
 ctl_request(int argc, char **argv)
@@ -248,7 +281,8 @@ ctl_request(int argc, char **argv)
 	}
 	if (json_object_set_new(request, "cmd", json_string(name)) != 0)
 		why = "is no text in UTF-8";
-	at += ctl_bare_value(request, name, at < argc ? argv[at] : NULL);
+	at += strcmp(name, "why") == 0 ? ctl_why_words(request, argc - at, argv + at)
+				       : ctl_bare_value(request, name, at < argc ? argv[at] : NULL);
 	for (; why == NULL && at < argc; at++)
 		why = ctl_add(request, argv[at]);
 	if (why == NULL)

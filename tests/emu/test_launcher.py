@@ -7,6 +7,7 @@ usage: test_launcher.py MLXEMU CLIENT QUIET
 """
 import os
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -132,6 +133,27 @@ def numbers(mlxemu):
         expect('BUSY' in Run(mlxemu, 'explain', code).out, f'explain {code}')
 
 
+def why(mlxemu, tmp, env):
+    """Of a frame in digits, and of each one of a capture, which is named relative to the command's folder."""
+    frames = [bytes.fromhex(f'0200000000{n:02x}02000000000986dd') + bytes(50) for n in (1, 2)]
+    capture = os.path.join(tmp, 'two:2.pcap')
+    with open(capture, 'wb') as file:
+        file.write(struct.pack('<IHHiIII', 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+        for frame in frames:
+            file.write(struct.pack('<IIII', 0, 0, len(frame), len(frame)) + frame)
+    for args, number in ((['1', frames[0].hex()], 1), (['0x1', frames[1].hex(':').upper()], 2),
+                         (['0', os.path.relpath(capture)], 1), (['1', f'{capture}:2'], 2),
+                         (['port=1', f'file={capture}', 'number=2'], 2)):
+        run = Run(mlxemu, 'ctl', 'why', *args, env=env)
+        head = (f'bytes 64\nheaders eth 02:00:00:00:00:09 > 02:00:00:00:00:{number:02x} type 0x86dd\n'
+                'table 0 of the kernel\n')
+        expect(run.status == 0 and run.out.startswith(head), f'{args}: {run.status} {run.out!r} {run.err!r}')
+        expect(run.out.endswith('table 0 miss kernel\n'
+                                "end left to the kernel's interface, which does not have its address\n"), run.out)
+    refused(mlxemu, 1, ['frame 3', '1 to 2'], 'ctl', 'why', '1', capture + ':3', env=env)
+    os.unlink(capture)
+
+
 def control(mlxemu, tmp):
     """To the process that runs below tmp: what is not known is named, with what is; numbers are decimal or 0x."""
     folder = os.path.join(tmp, os.listdir(tmp)[0])
@@ -148,6 +170,9 @@ def control(mlxemu, tmp):
             (2, ["'port=1'", 'second'], ['link', 'port=0', 'port=1']),
             (2, ["'cmd=help'"], ['link', 'cmd=help']),
             (2, ['ctl link', "'5'", 'KEY=VALUE'], ['link', 'port=0', '5']),
+            (1, ['frame', "'0'"], ['why', '1', '02:00:0']), (1, ['nofile', 'No such file'], ['why', '0', 'nofile:1']),
+            (1, ['port', '0 to 1'], ['why', '2', '00']), (1, ['no SQ 0x7'], ['why', '0', '00', 'sq=7']),
+            (2, ["'0'", 'KEY=VALUE'], ['why', '0']),
             (2, ["'=5'", 'KEY=VALUE'], ['link', '=5'])):
         refused(mlxemu, status, words, 'ctl', *args, env=env)
     for args, out in ((['link', 'port=0x1'], 'link up\n'), (['clock', 'step', '-0x10'], ''),
@@ -155,6 +180,7 @@ def control(mlxemu, tmp):
                       (['inject', 'port=01', 'frames=0x0'], None)):
         run = Run(mlxemu, 'ctl', *args, env=env)
         expect(run.status == 0 and out in (None, run.out), f'{args}: {run.status} {run.out!r} {run.err!r}')
+    why(mlxemu, tmp, env)
     # By number the socket is looked for below TMPDIR.
     got = subprocess.run([mlxemu, 'ctl', f'--pid={int(pid):#x}', 'link'], timeout=60, check=False,
                          env={**os.environ, 'MLXEMU_CTL': '', 'TMPDIR': tmp}, stdout=subprocess.PIPE)

@@ -225,6 +225,9 @@ static const struct emu_ctl_command ctl_commands[] = {
 	{"engine.step", "[polls=N]", "polls all queues N times while paused", ctl_engine_step},
 	{"inject", "[port=N] [frames=N] [len=N] [flows=N] [ptypes=[..]] [file=PCAP] [demote=true|false]",
 	 "delivers frames to the port", ctl_inject},
+	{"why", "[port=N] [frame=HEX] [file=CAPTURE] [number=N] [sq=N]",
+	 "what would become of a frame that arrives, or that the SQ sends: tables, groups and rules that it meets, and "
+	 "its end; of a file frame N, from 1", emu_ctl_why},
 };
 
 const struct emu_ctl_command *

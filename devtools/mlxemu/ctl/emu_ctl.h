@@ -56,6 +56,7 @@ int emu_ctl_audit(struct emu_ctl *c);	 /* ctl_ledger.c */
 int emu_ctl_counters(struct emu_ctl *c); /* ctl_ledger.c */
 int emu_ctl_register(struct emu_ctl *c);    /* ctl_register.c */
 int emu_ctl_health(struct emu_ctl *c);	    /* ctl_register.c */
+int emu_ctl_why(struct emu_ctl *c);	    /* ctl_why.c */
 int emu_ctl_clock(struct emu_ctl *c);	    /* ctl_clock.c */
 int emu_ctl_clock_step(struct emu_ctl *c);  /* ctl_clock.c */
 int emu_ctl_clock_slew(struct emu_ctl *c);  /* ctl_clock.c */

@@ -412,3 +412,22 @@ dp_autotables_remove(struct emu_dev *dev, struct dp_autotables *a, struct dp_add
 	g->used--;
 	group_free_if_empty(a, g);
 }
+
+bool
+dp_autotables_group(const struct dp_autotables *a, unsigned i, const struct dp_rule *rule,
+		    struct dp_group_info *info)
+{
+	const struct dp_group *g;
+
+	TAILQ_FOREACH(g, &a->groups, next)
+		if (i-- == 0)
+			break;
+	if (g == NULL)
+		return false;
+	*info = (struct dp_group_info){
+		.level = g->level, .first = g->first, .last = g->first + g->size - 1, .rules = g->used,
+		.mask = &g->mask->mask,
+		.has_rule = rule != NULL && ((const struct dp_entry *)rule)->group == g,
+	};
+	return true;
+}

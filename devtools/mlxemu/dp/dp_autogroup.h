@@ -44,6 +44,9 @@ void dp_autotables_init(struct dp_autotables *a, uint32_t entries, uint32_t larg
 int dp_autotables_add(struct emu_dev *dev, struct dp_autotables *a, unsigned level,
 		      const uint32_t mask[DP_KEY_DWORDS], uint8_t criteria,
 		      const uint32_t value[DP_KEY_DWORDS], struct dp_added *r);
+/** The i-th group in the order of lookup, see emu_dp_group_at(). */
+bool dp_autotables_group(const struct dp_autotables *a, unsigned i, const struct dp_rule *rule,
+			 struct dp_group_info *info);
 /** Removes it; the entry stays while other rules share it. */
 void dp_autotables_remove(struct emu_dev *dev, struct dp_autotables *a, struct dp_added *r);
 

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pcap/pcap.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -250,6 +251,22 @@ cache_get(const char *path, char *err, size_t err_len)
 	}
 	snprintf(cache.path, sizeof(cache.path), "%s", path);
 	cache.changed = st.st_mtim;
+	return 0;
+}
+
+int
+emu_dp_file_frame(const char *path, uint64_t number, const uint8_t **frame, uint32_t *len, char *err, size_t err_len)
+{
+	int ret = cache_get(path, err, err_len);
+
+	if (ret != 0)
+		return ret;
+	if (number == 0 || number > cache.frames) {
+		snprintf(err, err_len, "%.2000s: frame %" PRIu64 ": it has 1 to %u", path, number, cache.frames);
+		return -EINVAL;
+	}
+	*frame = cache.bytes + (number > 1 ? cache.end[number - 2] : 0);
+	*len = (uint32_t)(cache.bytes + cache.end[number - 1] - *frame);
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "dp_rss.h"
 #include "emu_dp_table.h"
 #include "emu_dp.h"
+#include "emu_dp_why.h"
 
 #define DP_WQEBB_BYTES 64u
 #define DP_SEG_BYTES 16u
@@ -538,8 +539,6 @@ void dp_tx_checksums(uint8_t *frame, const struct dp_pkt *pkt, uint8_t cs_flags)
 enum dp_exec dp_tso_execute(struct dp_wqe *w, const struct dp_pieces *header);
 
 /* dp_match.c */
-/** Largest number of tables that a packet passes: the kernel's, then each of a program's. */
-#define DP_STEER_DEPTH (1u + (1u << EMU_DP_LOG_FT_TABLES))
 /** What rules say of a packet. */
 enum dp_dest { DP_DEST_TIR, DP_DEST_DROP, DP_DEST_KERNEL, DP_DEST_UPLINK };
 struct dp_steer_result {
@@ -557,8 +556,9 @@ struct dp_steer_result {
 /**
  * Looks the packet up in the table and in the tables that matching rules forward it to. v->dev and v->changed have to
  * be set if rules of these tables change packets.
+ * @param walk gets the tables; NULL: none.
  */
-void dp_table_lookup(struct dp_table *t, const struct dp_pkt *pkt, struct dp_steer_result *v);
+void dp_table_lookup(struct dp_table *t, const struct dp_pkt *pkt, struct dp_steer_result *v, struct dp_walk *walk);
 
 static inline void
 dp_steer_count(const struct dp_steer_result *v, uint32_t len)
@@ -572,14 +572,16 @@ dp_steer_count(const struct dp_steer_result *v, uint32_t len)
 /* dp_steer.c */
 int dp_steer_init(struct emu_dev *dev);
 void dp_steer_fini(struct emu_dev *dev);
+/* walk gets the tables that the packet meets, and then no counter changes; NULL: none. */
 /** What becomes of an arriving packet; the kernel's when no rule wants it. */
-void dp_steer_rx(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v);
+void dp_steer_rx(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v, struct dp_walk *walk);
 /** What becomes of a packet that neither a rule nor the kernel's interface takes: rules of type "default". */
-void dp_steer_leftover(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v);
+void dp_steer_leftover(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v, struct dp_walk *walk);
 /** True when a rule of the transmit table wants the frame dropped. */
-bool dp_steer_tx_drops(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
+bool dp_steer_tx_drops(struct emu_dev *dev, const uint8_t *frame, uint32_t len, struct dp_walk *walk);
 /** In switchdev mode: true when the eswitch sends a frame of this SQ to the uplink. */
-bool dp_steer_to_uplink(struct emu_dev *dev, const struct emu_sq *sq, const uint8_t *frame, uint32_t len);
+bool dp_steer_to_uplink(struct emu_dev *dev, const struct emu_sq *sq, const uint8_t *frame, uint32_t len,
+			struct dp_walk *walk);
 /** Host time of the last change of rules. */
 uint64_t dp_steer_changed_ns(const struct emu_dev *dev);
 typedef bool (*dp_rule_cb)(const struct dp_rule *rule, void *arg);
@@ -587,6 +589,10 @@ typedef bool (*dp_rule_cb)(const struct dp_rule *rule, void *arg);
 bool dp_steer_any(struct emu_dev *dev, dp_rule_cb cb, void *arg);
 /** The TIR's opened key; NULL when it does not hash by Toeplitz or memory ran out. */
 const struct dp_toeplitz *dp_tir_key(struct emu_tir *tir);
+
+/* dp_why.c */
+/** Writes the headers of the packet. */
+void dp_why_headers(struct emu_why *why, const struct dp_pkt *pkt);
 
 /* dp_time.c: departure and arrival of frames, and timestamps of completions. */
 void dp_time_init(struct dp_port *port);

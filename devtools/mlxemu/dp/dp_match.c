@@ -178,6 +178,22 @@ lookup(struct dp_table *t, const struct dp_pkt *pkt)
 	return DP_LIKELY(t->memo_valid) ? t->memo_rule : search(t, key);
 }
 
+/* Notes a table and the rule of it that matched. */
+static __attribute__((noinline)) void
+walk_note(struct dp_walk *walk, const struct dp_pkt *pkt, const struct dp_table *t, const struct dp_rule *r)
+{
+	struct dp_step *step;
+
+	walk->last = r;
+	if (walk->steps++ >= DP_WALK_STEPS)
+		return;
+	step = &walk->step[walk->steps - 1];
+	step->table = t;
+	step->rule = r;
+	memset(step->key, 0, sizeof(step->key));
+	key_make(step->key, pkt, t);
+}
+
 /*
  * The level increases from table to table, unless an entry ignores levels (ignore_flow_level): then entries can lead in
  * a circle.
@@ -185,7 +201,7 @@ lookup(struct dp_table *t, const struct dp_pkt *pkt)
  * that closes the circle, or such packets stop the port. Test: dp/test_tables.c.
  */
 void
-dp_table_lookup(struct dp_table *t, const struct dp_pkt *pkt, struct dp_steer_result *v)
+dp_table_lookup(struct dp_table *t, const struct dp_pkt *pkt, struct dp_steer_result *v, struct dp_walk *walk)
 {
 	const struct dp_rule *r;
 	struct dp_table *next = t;
@@ -203,6 +219,8 @@ dp_table_lookup(struct dp_table *t, const struct dp_pkt *pkt, struct dp_steer_re
 		}
 		t = next;
 		r = lookup(t, v->pkt);
+		if (DP_UNLIKELY(walk != NULL))
+			walk_note(walk, v->pkt, t, r);
 		next = r != NULL ? r->table : t->miss;
 		if (r == NULL)
 			continue;

@@ -122,6 +122,13 @@ arrived(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 	}
 }
 
+static inline uint32_t
+rqt_entry(const struct emu_rqt *rqt, uint32_t hash)
+{
+	/* Most tables have a power of two of entries; avoid the division then. */
+	return DP_LIKELY((rqt->size & (rqt->size - 1)) == 0) ? hash & (rqt->size - 1) : hash % rqt->size;
+}
+
 static struct emu_rq *
 pick_rq(struct emu_tir *tir, const struct dp_pkt *pkt, struct dp_rx *rx)
 {
@@ -130,10 +137,7 @@ pick_rq(struct emu_tir *tir, const struct dp_pkt *pkt, struct dp_rx *rx)
 	rx->hash = dp_rss_hash(tir, dp_tir_key(tir), pkt, &rx->hash_type);
 	if (tir->rqt == NULL || tir->rqt->size == 0)
 		return NULL;
-	/* Most tables have a power of two of entries; avoid the division then. */
-	if (DP_LIKELY((tir->rqt->size & (tir->rqt->size - 1)) == 0))
-		return tir->rqt->rq[rx->hash & (tir->rqt->size - 1)];
-	return tir->rqt->rq[rx->hash % tir->rqt->size];
+	return tir->rqt->rq[rqt_entry(tir->rqt, rx->hash)];
 }
 
 void
@@ -205,11 +209,11 @@ to_tir(struct emu_dev *dev, const struct dp_steer_result *v, const struct dp_pkt
 
 /* Rules of type "default" come after the kernel's interface, as its own tables (Linux, fs_core.c, root_fs). */
 static void
-find_dest(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v)
+find_dest(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v, struct dp_walk *walk)
 {
-	dp_steer_rx(dev, pkt, v);
+	dp_steer_rx(dev, pkt, v, walk);
 	if (DP_UNLIKELY(v->dest == DP_DEST_KERNEL) && !for_us(&dev->vport, v->pkt->data))
-		dp_steer_leftover(dev, v->pkt, v);
+		dp_steer_leftover(dev, v->pkt, v, walk);
 }
 
 static enum emu_rx_result
@@ -217,7 +221,7 @@ steer(struct emu_dev *dev, const struct dp_pkt *pkt, bool may_wait)
 {
 	struct dp_steer_result v;
 
-	find_dest(dev, pkt, &v);
+	find_dest(dev, pkt, &v, NULL);
 	if (DP_LIKELY(v.dest == DP_DEST_TIR))
 		return to_tir(dev, &v, pkt, may_wait);
 	arrived(dev, pkt->data, pkt->len);
@@ -274,25 +278,23 @@ receive_here(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_w
 	return steer(dev, &pkt, may_wait);
 }
 
-/* True if L2 table or eswitch do not forward the frame to this function; counts it then. */
+/* True if L2 table or eswitch do not forward the frame to this function. */
 static bool
 elsewhere(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 {
-	if (!dev->link_up || dev->dp == NULL || len < DP_ETH_BYTES + 2 ||
-	    (dev->vf != 0 ? eswitch_leads_here(dev, frame) : l2_leads_here(dev, frame)))
-		return false;
-	arrived(dev, frame, len);
-	dev->stats.rx_elsewhere++;
-	dev->stats.rx_elsewhere_bytes += len;
-	return true;
+	return dev->link_up && dev->dp != NULL && len >= DP_ETH_BYTES + 2 &&
+	       !(dev->vf != 0 ? eswitch_leads_here(dev, frame) : l2_leads_here(dev, frame));
 }
 
 static inline enum emu_rx_result
 receive(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait)
 {
-	if (DP_UNLIKELY(dev->l2.on || dev->vf != 0) && elsewhere(dev, frame, len))
-		return EMU_RX_TAKEN;
-	return receive_here(dev, frame, len, may_wait);
+	if (DP_LIKELY(!dev->l2.on && dev->vf == 0) || !elsewhere(dev, frame, len))
+		return receive_here(dev, frame, len, may_wait);
+	arrived(dev, frame, len);
+	dev->stats.rx_elsewhere++;
+	dev->stats.rx_elsewhere_bytes += len;
+	return EMU_RX_TAKEN;
 }
 
 void
@@ -365,6 +367,68 @@ emu_dp_ruled(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 	if (dev->dp == NULL || !dev->link_up || len < DP_ETH_BYTES || len > dp_frame_limit(dev))
 		return true;
 	parse(dev, &pkt, &meta, frame, len);
-	find_dest(dev, &pkt, &v);
+	find_dest(dev, &pkt, &v, NULL);
 	return v.dest != DP_DEST_KERNEL;
+}
+
+static void
+why_receiver(struct emu_why *why, struct emu_tir *tir, const struct dp_pkt *pkt)
+{
+	struct emu_why_receiver *to = &why->receiver[why->receivers++];
+	struct dp_rx rx = {.pkt = pkt};
+	struct emu_rq *rq = pick_rq(tir, pkt, &rx);
+
+	to->tir = tir;
+	to->rq = rq;
+	to->hash = rx.hash;
+	if (tir->indirect && tir->rqt != NULL && tir->rqt->size != 0)
+		to->entry = rqt_entry(tir->rqt, rx.hash);
+	if (rq == NULL)
+		to->lost = "there is no RQ";
+	else if (rq->state != EMU_QS_RDY)
+		to->lost = "the RQ is not ready";
+	else if (!dp_rq_has_room(rq, pkt))
+		to->lost = "no WQE is posted for it";
+	if (rq != NULL && rq->state == EMU_QS_RDY)
+		to->posted = dp_rq_posted(rq);
+}
+
+/* What steering decides. */
+static enum emu_why_end
+why_steered(struct emu_dev *dev, const struct dp_pkt *pkt, struct emu_why *why)
+{
+	struct dp_steer_result v;
+
+	find_dest(dev, pkt, &v, &why->walk);
+	why->tag = v.tag;
+	if (v.dest == DP_DEST_DROP && why->walk.steps == DP_STEER_DEPTH)
+		return EMU_WHY_CIRCLE;
+	if (v.dest == DP_DEST_DROP)
+		return why->walk.last != NULL ? EMU_WHY_RULE : EMU_WHY_MISS;
+	if (v.dest == DP_DEST_KERNEL)
+		return for_us(&dev->vport, v.pkt->data) ? EMU_WHY_KERNEL : EMU_WHY_FILTERED;
+	why_receiver(why, v.tir, v.pkt);
+	for (unsigned i = 0; i < v.also_n; i++)
+		why_receiver(why, v.also[i], v.pkt);
+	return EMU_WHY_TAKEN;
+}
+
+/* In the order of receive(). */
+void
+emu_dp_why_received(struct emu_dev *dev, const uint8_t *frame, uint32_t len, struct emu_why *why)
+{
+	struct dp_meta meta;
+	struct dp_pkt pkt;
+
+	if ((dev->l2.on || dev->vf != 0) && elsewhere(dev, frame, len)) {
+		why->end = EMU_WHY_ELSEWHERE;
+	} else if (!dev->link_up || dev->dp == NULL) {
+		why->end = EMU_WHY_LINK;
+	} else if (len < DP_ETH_BYTES || len > dp_frame_limit(dev)) {
+		why->end = len < DP_ETH_BYTES ? EMU_WHY_SHORT : EMU_WHY_LONG;
+	} else {
+		parse(dev, &pkt, &meta, frame, len);
+		dp_why_headers(why, &pkt);
+		why->end = why_steered(dev, &pkt, why);
+	}
 }

@@ -48,7 +48,7 @@ struct dp_flow {
  * build_leftovers_ft_param()).
  */
 #define PRIORITY_MAX 15u
-#define LEVEL_MULTICAST (PRIORITY_MAX + 1)
+#define LEVEL_MULTICAST EMU_DP_LEVEL_MULTICAST
 #define ENTRIES (1u << 16)
 #define LARGE_GROUPS 6u
 #define LEFTOVER_ENTRIES 2u
@@ -394,24 +394,24 @@ emu_flow_create(struct emu_ctx *ctx, struct emu_obj *matcher, const struct emu_f
 }
 
 void
-dp_steer_rx(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v)
+dp_steer_rx(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v, struct dp_walk *walk)
 {
 	struct dp_steer *s = dev->steer;
 
 	v->dev = dev;
 	v->changed = &s->changed;
-	dp_table_lookup(s->root != NULL ? s->root : &s->table[TABLE_RX].table, pkt, v);
+	dp_table_lookup(s->root != NULL ? s->root : &s->table[TABLE_RX].table, pkt, v, walk);
 }
 
 void
-dp_steer_leftover(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v)
+dp_steer_leftover(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v, struct dp_walk *walk)
 {
 	struct dp_steer *s = dev->steer;
 	struct dp_steer_result left;
 
 	if (DP_LIKELY(TAILQ_EMPTY(&s->leftover.groups)) || s->root != NULL)
 		return;
-	dp_table_lookup(&s->leftover.table, pkt, &left);
+	dp_table_lookup(&s->leftover.table, pkt, &left, walk);
 	v->dest = left.dest;
 	v->tir = left.tir;
 	v->also = left.also;
@@ -419,7 +419,7 @@ dp_steer_leftover(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer
 }
 
 bool
-dp_steer_tx_drops(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
+dp_steer_tx_drops(struct emu_dev *dev, const uint8_t *frame, uint32_t len, struct dp_walk *walk)
 {
 	struct dp_steer *s = dev->steer;
 	struct dp_steer_result v;
@@ -428,13 +428,15 @@ dp_steer_tx_drops(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 	if (DP_LIKELY(TAILQ_EMPTY(&s->table[TABLE_TX].table.rules)))
 		return false;
 	dp_parse(&pkt, frame, len, dp_port_of(dev)->rx_tunnels);
-	dp_table_lookup(&s->table[TABLE_TX].table, &pkt, &v);
-	dp_steer_count(&v, len);
+	dp_table_lookup(&s->table[TABLE_TX].table, &pkt, &v, walk);
+	if (DP_LIKELY(walk == NULL))
+		dp_steer_count(&v, len);
 	return v.dest == DP_DEST_DROP;
 }
 
 bool
-dp_steer_to_uplink(struct emu_dev *dev, const struct emu_sq *sq, const uint8_t *frame, uint32_t len)
+dp_steer_to_uplink(struct emu_dev *dev, const struct emu_sq *sq, const uint8_t *frame, uint32_t len,
+		   struct dp_walk *walk)
 {
 	struct dp_steer *s = dev->steer;
 	struct dp_meta meta = {.source_sqn = sq->obj.id};
@@ -446,9 +448,35 @@ dp_steer_to_uplink(struct emu_dev *dev, const struct emu_sq *sq, const uint8_t *
 		return sq->uplink;
 	dp_parse(&pkt, frame, len, 0);
 	pkt.meta = &meta;
-	dp_table_lookup(&s->table[TABLE_FDB].table, &pkt, &v);
-	dp_steer_count(&v, len);
+	dp_table_lookup(&s->table[TABLE_FDB].table, &pkt, &v, walk);
+	if (DP_LIKELY(walk == NULL))
+		dp_steer_count(&v, len);
 	return v.dest == DP_DEST_UPLINK || (v.dest == DP_DEST_KERNEL && sq->uplink);
+}
+
+bool
+emu_dp_group_at(const struct emu_dev *dev, const struct dp_table *t, unsigned i, const struct dp_rule *rule,
+		struct dp_group_info *g)
+{
+	const struct dp_steer *s = dev->steer;
+
+	for (unsigned type = TABLE_RX; type <= TABLE_FDB; type++)
+		if (t == &s->table[type].table)
+			return dp_autotables_group(&s->table[type], i, rule, g);
+	return t == &s->leftover.table && dp_autotables_group(&s->leftover, i, rule, g);
+}
+
+const char *
+emu_dp_table_name(const struct emu_dev *dev, const struct dp_table *t)
+{
+	static const char *const names[] = {[TABLE_RX] = "received packets", [TABLE_TX] = "sent packets",
+					    [TABLE_FDB] = "FDB"};
+	const struct dp_steer *s = dev->steer;
+
+	for (unsigned type = TABLE_RX; type <= TABLE_FDB; type++)
+		if (t == &s->table[type].table)
+			return names[type];
+	return t == &s->leftover.table ? "leftover packets" : NULL;
 }
 
 uint64_t

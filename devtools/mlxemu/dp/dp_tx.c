@@ -63,7 +63,7 @@ unswitched(struct dp_wqe *w, const uint8_t *frame, uint32_t len)
 {
 	struct emu_dev *dev = w->port->dev;
 
-	if (dp_steer_to_uplink(dev, w->q->sq, frame, len))
+	if (dp_steer_to_uplink(dev, w->q->sq, frame, len, NULL))
 		return false;
 	dev->stats.tx_unswitched++;
 	return true;
@@ -82,6 +82,30 @@ stays_inside(struct dp_wqe *w, const uint8_t *frame, uint32_t len)
 	return true;
 }
 
+/* In the order of dp_tx_frame(). */
+void
+emu_dp_why_sent(struct emu_sq *sq, const uint8_t *frame, uint32_t len, struct emu_why *why)
+{
+	struct emu_dev *dev = sq->obj.dev;
+	struct dp_pkt pkt;
+
+	why->end = EMU_WHY_WIRE;
+	if (dev->dp == NULL || !dev->link_up) {
+		why->end = EMU_WHY_LINK;
+	} else if (len < DP_ETH_BYTES || len > dp_frame_limit(dev)) {
+		why->end = len < DP_ETH_BYTES ? EMU_WHY_SHORT : EMU_WHY_LONG;
+	} else {
+		dp_parse(&pkt, frame, len, dp_port_of(dev)->rx_tunnels);
+		dp_why_headers(why, &pkt);
+		if (dp_steer_tx_drops(dev, frame, len, &why->walk))
+			why->end = EMU_WHY_RULE;
+		else if (dev->vf != 0 && spoofed(dev, frame))
+			why->end = EMU_WHY_SPOOFED;
+		else if (dev->vf == 0 && dev->eswitch.on && !dp_steer_to_uplink(dev, sq, frame, len, &why->walk))
+			why->end = EMU_WHY_UNSWITCHED;
+	}
+}
+
 enum dp_exec
 dp_tx_frame(struct dp_wqe *w, const uint8_t *frame, uint32_t len)
 {
@@ -94,7 +118,7 @@ dp_tx_frame(struct dp_wqe *w, const uint8_t *frame, uint32_t len)
 		return DP_DONE;
 	}
 	if (DP_LIKELY(dev->link_up && len <= dp_frame_limit(dev)) &&
-	    !dp_steer_tx_drops(dev, frame, len)) {
+	    !dp_steer_tx_drops(dev, frame, len, NULL)) {
 		if (DP_UNLIKELY(dev->vf != 0 || dev->eswitch.on) && stays_inside(w, frame, len))
 			result = EMU_WIRE_SENT;
 		else

@@ -77,6 +77,36 @@ struct emu_flow_table {
 	struct dp_table table;
 };
 
+/** Largest number of tables that a packet passes: the kernel's, then each of a program's. */
+#define DP_STEER_DEPTH (1u + (1u << EMU_DP_LOG_FT_TABLES))
+#define DP_WALK_STEPS 64u
+/** Tables that a packet met, in this order: those of the kernel or the root, and those of leftover packets. */
+struct dp_walk {
+	unsigned steps;		    /**< Of these only the first DP_WALK_STEPS are listed. */
+	const struct dp_rule *last; /**< As in the last step. */
+	struct dp_step {
+		const struct dp_table *table;
+		const struct dp_rule *rule; /**< That matched; NULL: none. */
+		uint32_t key[DP_KEY_DWORDS]; /**< Of the packet: what the masks of the table have. */
+	} step[DP_WALK_STEPS];
+};
+
+/** A group of a table, and whether a rule is in it. */
+struct dp_group_info {
+	uint32_t id;	/**< Of a program's group. */
+	unsigned level; /**< Of the kernel's tables, which are one here: priority, or EMU_DP_LEVEL_MULTICAST. */
+	uint32_t first, last; /**< Entries of the table that it has. */
+	uint32_t rules;
+	const struct dp_mask *mask;
+	bool has_rule;
+};
+#define EMU_DP_LEVEL_MULTICAST 16u
+/** The i-th group of a table of the kernel in the order of lookup. False: there is none, or it is a program's table. */
+bool emu_dp_group_at(const struct emu_dev *dev, const struct dp_table *t, unsigned i, const struct dp_rule *rule,
+		     struct dp_group_info *g);
+/** Name of a table of the kernel; NULL: it is the table of an emu_flow_table. */
+const char *emu_dp_table_name(const struct emu_dev *dev, const struct dp_table *t);
+
 void dp_table_init(struct dp_table *t, bool kernel);
 /** Inserts a rule after another one of the table; NULL: first. */
 void dp_table_insert(struct emu_dev *dev, struct dp_table *t, struct dp_rule *after,

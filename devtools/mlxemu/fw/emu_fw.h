@@ -5,6 +5,7 @@
 #define EMU_FW_H
 
 #include "../core/emu_obj.h"
+#include "../dp/emu_dp_table.h"
 
 /**
  * Executes a command mailbox. Call with the lock held.
@@ -23,6 +24,10 @@ int emu_fw_destroy(struct emu_ctx *ctx, struct emu_obj *obj, void *out, size_t o
  * EQ takes the event, so the program has to poll.
  */
 bool emu_fw_command_done(struct emu_ctx *ctx, uint32_t slots);
+/** emu_dp_group_at() of a program's table. */
+bool emu_fw_group_at(const struct emu_flow_table *t, unsigned i, const struct dp_rule *rule, struct dp_group_info *g);
+/** The index in its table of a rule that is an entry of a program's table. */
+uint32_t emu_fw_rule_index(const struct dp_rule *rule);
 /** True when the page of event capabilities allows programs to subscribe to the event. */
 bool emu_fw_event_raised(uint16_t type, bool affiliated);
 

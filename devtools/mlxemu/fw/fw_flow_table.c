@@ -405,3 +405,32 @@ fw_flow_destroy_in(const struct emu_obj *obj, uint32_t in[16])
 	}
 	return 0;
 }
+
+/* The one that begins next, at or after an entry. */
+static const struct fw_flow_group *
+group_from(const struct fw_flow_table *t, uint32_t at)
+{
+	const struct fw_flow_group *g, *found = NULL;
+
+	TAILQ_FOREACH(g, &t->groups, next)
+		if (g->first >= at && (found == NULL || g->first < found->first))
+			found = g;
+	return found;
+}
+
+bool
+emu_fw_group_at(const struct emu_flow_table *t, unsigned i, const struct dp_rule *rule, struct dp_group_info *info)
+{
+	const struct fw_flow_table *table = (const struct fw_flow_table *)t;
+	const struct fw_flow_group *g = group_from(table, 0);
+
+	for (; g != NULL && i > 0; i--)
+		g = group_from(table, g->last + 1);
+	if (g == NULL)
+		return false;
+	*info = (struct dp_group_info){
+		.id = g->obj.id, .first = g->first, .last = g->last, .rules = g->entries, .mask = &g->mask,
+		.has_rule = rule != NULL && rule->mask == &g->mask,
+	};
+	return true;
+}

@@ -496,6 +496,14 @@ fw_delete_fte(struct fw_cmd *c)
 	return fw_destroy_object(c);
 }
 
+uint32_t
+emu_fw_rule_index(const struct dp_rule *rule)
+{
+	const char *fte = (const char *)rule - offsetof(struct fw_fte, rule);
+
+	return ((const struct fw_fte *)(const void *)fte)->index;
+}
+
 size_t
 fw_fte_destroy_in(const struct emu_obj *obj, uint32_t in[16])
 {
