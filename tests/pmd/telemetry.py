@@ -162,6 +162,14 @@ def check_flows(client, testpmd):
     check((first["group"], first["priority"], first["action"], first["tag"]) == (0, 2, "jump 5", 8), first)
     check((first["packets"], first["bytes"]) == (0, 0), first)
     check(second == {"group": 5, "priority": 0, "match": {}, "action": "queues 0", "tag": 0}, second)
+    check(client.query("/mlxpmd/flows,0,1") == {key: flows[key] for key in flows if key != "0"}, flows)
+    for n in range(2, 35):
+        testpmd.cmd(f"flow create 0 ingress group 5 priority {n} pattern eth / end actions queue index 0 / end")
+    seen = [client.query(f"/mlxpmd/flows,0,{n}") for n in (0, 16, 32, 35)]
+    shown = [[int(key) for key in reply if key.isdigit()] for reply in seen]
+    check(shown == [list(range(16)), list(range(16, 32)), [32, 33, 34], []], shown)
+    check([reply.get("next") for reply in seen] == [16, 32, None, None], seen)
+    check(all(reply["flows"] == 35 for reply in seen) and seen[2]["34"]["priority"] == 34, seen)
     testpmd.cmd("flow flush 0")
     check(client.query("/mlxpmd/flows,0")["flows"] == 0, client.query("/mlxpmd/flows,0"))
 
@@ -206,13 +214,14 @@ def run():
         for bad in BAD:
             for command in ("/mlxpmd/info", "/mlxpmd/queues", "/mlxpmd/clock", "/mlxpmd/stats",
                             "/mlxpmd/tasks", "/mlxpmd/flows"):
-                # The second number of this one is a queue.
-                if (command, bad) == ("/mlxpmd/queues", ",0,1"):
+                # The second number of these is a queue or flow.
+                if command in ("/mlxpmd/queues", "/mlxpmd/flows") and bad == ",0,1":
                     continue
                 answer = client.query(command + bad)
                 check(answer is None, f"{command}{bad}: {answer}")
         for bad in (",0,", ",0,1024", ",0,x", ",0,0,0", ",0,-1"):
             check(client.query("/mlxpmd/queues" + bad) is None, bad)
+            check(client.query("/mlxpmd/flows" + bad.replace("1024", "4294967296")) is None, bad)
         check(client.query("/mlxpmd/list,0") is None, "/mlxpmd/list takes no parameter")
         rng = random.Random(1)
         for _ in range(2000):

@@ -363,6 +363,11 @@ typedef int (*mlxpmd_telemetry_fill_t)(struct rte_tel_data *d, struct mlxpmd_por
  * @return -EINVAL: no number; -ENODEV: no port of this driver; else 0.
  */
 int mlxpmd_telemetry_port(const char *params, struct rte_tel_data *d, mlxpmd_telemetry_fill_t fill, void *arg);
+/**
+ * As mlxpmd_telemetry_port(), for replies in parts: params is a port id, and optionally the first element of the part,
+ * up to most, else 0. fill() gets it as unsigned long.
+ */
+int mlxpmd_telemetry_from(const char *params, unsigned long most, struct rte_tel_data *d, mlxpmd_telemetry_fill_t fill);
 /** Adds a child to a dictionary, which frees it; frees it at once on failure. */
 int mlxpmd_telemetry_add(struct rte_tel_data *d, const char *name, struct rte_tel_data *child);
 /** Adds an empty child dictionary. NULL: no memory or no room. */

@@ -11,8 +11,8 @@
 
 #include "mlxpmd_flow.h"
 
-/* A reply of telemetry has 256 entries, and so many bytes only. */
-#define FLOWS_SHOWN 64u
+/* A reply of telemetry has 16 KiB at most: so many flows. */
+#define FLOWS_SHOWN 16u
 
 static uint32_t
 group_of(const struct rte_flow *flow)
@@ -96,7 +96,7 @@ field_add(void *arg, const char *path, uint64_t value, uint64_t mask)
 }
 
 static int
-flow_add(struct rte_tel_data *d, const struct rte_flow *flow, unsigned int n)
+flow_add(struct rte_tel_data *d, const struct rte_flow *flow, unsigned long n)
 {
 	struct rte_flow_query_count count = { 0 };
 	struct rte_tel_data *f, *fields;
@@ -104,7 +104,7 @@ flow_add(struct rte_tel_data *d, const struct rte_flow *flow, unsigned int n)
 	struct mdv_match m;
 	char text[100];
 
-	snprintf(text, sizeof(text), "%u", n);
+	snprintf(text, sizeof(text), "%lu", n);
 	f = mlxpmd_telemetry_dict(d, text);
 	if (f == NULL)
 		return -ENOMEM;
@@ -125,12 +125,14 @@ flow_add(struct rte_tel_data *d, const struct rte_flow *flow, unsigned int n)
 	return 0;
 }
 
+/* Flows from number *arg on; "next" is the first of those that are left. */
 static int
-flows_add(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg __rte_unused)
+flows_add(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
 {
+	const unsigned long first = *(const unsigned long *)arg;
 	const struct mlxpmd_flow_group *group;
 	const struct rte_flow *flow;
-	unsigned int n = 0;
+	unsigned long n = 0;
 	int rc = 0;
 
 	pthread_mutex_lock(&port->lock);
@@ -141,21 +143,27 @@ flows_add(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg __rte_unus
 	rte_tel_data_add_dict_int(d, "isolated", port->isolated);
 	rte_tel_data_add_dict_int(d, "applied", port->flows->applied);
 	n = 0;
-	TAILQ_FOREACH(flow, &port->flows->list, next)
-		if (rc == 0 && n < FLOWS_SHOWN)
-			rc = flow_add(d, flow, n++);
+	TAILQ_FOREACH(flow, &port->flows->list, next) {
+		if (rc != 0 || n >= first + FLOWS_SHOWN)
+			break;
+		if (n >= first)
+			rc = flow_add(d, flow, n);
+		n++;
+	}
 	pthread_mutex_unlock(&port->lock);
+	if (rc == 0 && flow != NULL)
+		rte_tel_data_add_dict_uint(d, "next", n);
 	return rc;
 }
 
 static int
 telemetry_flows(const char *cmd __rte_unused, const char *params, struct rte_tel_data *d)
 {
-	return mlxpmd_telemetry_port(params, d, flows_add, NULL);
+	return mlxpmd_telemetry_from(params, UINT32_MAX, d, flows_add);
 }
 
 RTE_INIT(mlxpmd_flow_dump_init)
 {
 	rte_telemetry_register_cmd("/mlxpmd/flows", telemetry_flows,
-				   "Flows of rte_flow: what they match and do, packets, the first 64. Parameters: port id");
+				   "16 flows of rte_flow: what they match and do, packets. Parameters: port id, first flow (0)");
 }

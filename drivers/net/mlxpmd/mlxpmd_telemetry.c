@@ -328,8 +328,8 @@ add_queues(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
 	return rc;
 }
 
-static int
-telemetry_queues(const char *cmd __rte_unused, const char *params, struct rte_tel_data *d)
+int
+mlxpmd_telemetry_from(const char *params, unsigned long most, struct rte_tel_data *d, mlxpmd_telemetry_fill_t fill)
 {
 	struct mlxpmd_words words;
 	unsigned long first = 0;
@@ -338,8 +338,14 @@ telemetry_queues(const char *cmd __rte_unused, const char *params, struct rte_te
 	if (rc == 0 && words.n > 2)
 		rc = -EINVAL;
 	if (rc == 0 && words.n == 2)
-		rc = mlxpmd_number_parse(words.w[1], 10, MLXPMD_MAX_QUEUES - 1, &first);
-	return rc != 0 ? rc : mlxpmd_telemetry_port(words.w[0], d, add_queues, &first);
+		rc = mlxpmd_number_parse(words.w[1], 10, most, &first);
+	return rc != 0 ? rc : mlxpmd_telemetry_port(words.w[0], d, fill, &first);
+}
+
+static int
+telemetry_queues(const char *cmd __rte_unused, const char *params, struct rte_tel_data *d)
+{
+	return mlxpmd_telemetry_from(params, MLXPMD_MAX_QUEUES - 1, d, add_queues);
 }
 
 /* ------------------------------------------------------------------ /mlxpmd/clock: what the last refresh found */
