@@ -8,9 +8,12 @@
 #ifndef CONTROL_SIM_H
 #define CONTROL_SIM_H
 
+#include <mdv_rule.h>
+
 #include "../check.h"
 #include "mlxpmd_ctrl.h"
 
+#define UNTAGGED MDV_MATCH_UNTAGGED
 #define SIM_QUEUES 4
 #define SIM_OBJECTS 16
 #define SIM_ADDRESSES 160

@@ -7,8 +7,6 @@
 
 #include "control_sim.h"
 
-#define UNTAGGED 0xffff
-
 static struct rte_ether_addr own = { { 0x02, 0, 0, 0, 0, 0x0a } };
 static struct rte_ether_addr second = { { 0x02, 0, 0, 0, 0, 0x0b } };
 static struct rte_ether_addr third = { { 0x02, 0, 0, 0, 0, 0x0c } };

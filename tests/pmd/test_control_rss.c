@@ -4,8 +4,6 @@
 
 #include "control_sim.h"
 
-#define UNTAGGED 0xffff
-
 /* The key of the verification suite of Microsoft's RSS specification. */
 static const uint8_t suite_key[4] = { 0x6d, 0x5a, 0x56, 0xda };
 static const uint8_t own[6] = { 0x02, 0, 0, 0, 0, 0x0a };

@@ -35,6 +35,9 @@ struct mdv_rule_table;
 #define MDV_TABLE_LEVEL_MIN 32
 #define MDV_TABLE_LEVELS 32
 
+/** mdv_rule_attr.vlan_id: frames without a tag. */
+#define MDV_MATCH_UNTAGGED 0xffff
+
 struct mdv_rule_attr {
 	struct mdv_rule_table *table; /**< NULL: the root. */
 	uint16_t priority;	/**< 0 is matched first. */
@@ -46,7 +49,7 @@ struct mdv_rule_attr {
 	uint8_t ip_proto;	/**< 0: any. */
 	bool match_frag, frag;	/**< IP fragment or not. */
 	bool match_vlan;
-	uint16_t vlan_id;	/**< Of the outer tag, if match_vlan; 0xffff: untagged. */
+	uint16_t vlan_id;	/**< Of the outer tag, or MDV_MATCH_UNTAGGED; if match_vlan. */
 	/** At most one destination; none: drop. The root's rules in verbs mode may leave packets to the kernel. */
 	struct mdv_obj *tir;
 	struct mdv_rule_table *jump;

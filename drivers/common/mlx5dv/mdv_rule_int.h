@@ -8,9 +8,6 @@
 
 #include "mdv_rule.h"
 
-/** mdv_rule_attr.vlan_id: frames without a tag. */
-#define MDV_MATCH_UNTAGGED 0xffff
-
 /**
  * Backend of rules. create and destroy run with the lock of the table held. A failure is logged and sets
  * rte_errno. destroy frees the rule in any case; close, which may be NULL, releases what the table refers to.

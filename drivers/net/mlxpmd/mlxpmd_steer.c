@@ -16,8 +16,6 @@
 
 /* Keys are addresses times VLANs: limits the rules that one call creates. */
 #define STEER_MAX_KEYS 1024
-/* mdv_rule_attr.vlan_id: matches frames without a tag. */
-#define STEER_UNTAGGED 0xffff
 /* First of the priorities of the classes: the last of the root, behind those of the application's rules. */
 #define STEER_PRIORITY (MDV_ROOT_PRIORITIES - 3)
 
@@ -131,7 +129,7 @@ list_add_addr(struct steer_list *list, const struct mlxpmd_filter *filter,
 	memcpy(key.dmac, addr->addr_bytes, sizeof(key.dmac));
 	memcpy(key.dmac_mask, mask->addr_bytes, sizeof(key.dmac_mask));
 	key.match_vlan = filter->vlan_on;
-	key.vlan_id = STEER_UNTAGGED; /* Not read without match_vlan. */
+	key.vlan_id = MDV_MATCH_UNTAGGED; /* Not read without match_vlan. */
 	rc = list_add(list, &key);
 	for (id = 0; rc == 0 && filter->vlan_on && id <= RTE_ETHER_MAX_VLAN_ID; id++) {
 		if (!(filter->vlan_ids[id / 64] & RTE_BIT64(id % 64)))
