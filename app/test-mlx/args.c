@@ -36,8 +36,10 @@ func(struct tm_config *cfg, const char *value)						\
 	return 0;									\
 }
 
-NUMBER(set_rxq, "rxq", rxq, 1, 64)
-NUMBER(set_txq, "txq", txq, 1, 64)
+/* The number is also text of messages. */
+static_assert(TM_MAX_QUEUES == 1024, "limit of --rxq and --txq");
+NUMBER(set_rxq, "rxq", rxq, 1, 1024)
+NUMBER(set_txq, "txq", txq, 1, 1024)
 NUMBER(set_rxd, "rxd", rxd, 1, 32768)
 NUMBER(set_txd, "txd", txd, 1, 32768)
 NUMBER(set_burst, "burst", burst, 1, 512)
@@ -230,8 +232,8 @@ const struct tm_arg tm_args[] = {
 	{ "run", "SECONDS", "stop after this time (no limit)", set_run },
 	{ "count", "N", "stop after N packets: sent per port (gen, txonly), or received in total",
 	  set_count },
-	{ "rxq", "N", "Rx queues per port, 1 to 64 (1)", set_rxq },
-	{ "txq", "N", "Tx queues per port, 1 to 64 (1)", set_txq },
+	{ "rxq", "N", "Rx queues per port, 1 to 1024 (1)", set_rxq },
+	{ "txq", "N", "Tx queues per port, 1 to 1024 (1)", set_txq },
 	{ "rxd", "N", "Rx descriptors per queue (1024)", set_rxd },
 	{ "txd", "N", "Tx descriptors per queue (1024)", set_txd },
 	{ "burst", "N", "packets per burst, 1 to 512 (32)", set_burst },

@@ -17,6 +17,7 @@
 
 /* A sleeping lcore notices the end of the run after this time. */
 #define SLEEP_MS 20
+#define EVENTS 64 /* that one call takes; later ones take the rest */
 
 int
 tm_intr_check(const struct tm_config *cfg)
@@ -109,7 +110,7 @@ intr_enable(struct tm_app *app, unsigned int lcore, bool on, struct tm_stream **
 void
 tm_intr_sleep(struct tm_app *app, unsigned int lcore)
 {
-	struct rte_epoll_event events[TM_MAX_QUEUES];
+	struct rte_epoll_event events[EVENTS];
 	struct tm_stream *first = NULL;
 	uint64_t begin;
 	int n;
@@ -118,7 +119,7 @@ tm_intr_sleep(struct tm_app *app, unsigned int lcore)
 	if (app->intr_epfd[lcore] < 0 || intr_enable(app, lcore, true, &first) != 0)
 		return;
 	begin = tm_now_ns();
-	n = rte_epoll_wait(app->intr_epfd[lcore], events, TM_MAX_QUEUES, SLEEP_MS);
+	n = rte_epoll_wait(app->intr_epfd[lcore], events, RTE_DIM(events), SLEEP_MS);
 	first->stats.rx_sleeps++;
 	first->stats.rx_slept_ns += tm_now_ns() - begin;
 	for (int i = 0; i < n; i++)

@@ -22,8 +22,8 @@
 
 #define TM_NAME "dpdk-test-mlx"
 #define TM_MAX_BURST 512
-#define TM_MAX_QUEUES 64
-#define TM_MAX_STREAMS 512
+#define TM_MAX_QUEUES RTE_MAX_QUEUES_PER_PORT
+#define TM_MAX_STREAMS 8192
 #define TM_MAX_REASONS 16
 #define TM_MIN_FRAME 60u	/* Ethernet's minimum without the frame check sequence */
 #define TM_NS_PER_S UINT64_C(1000000000)
