@@ -25,7 +25,7 @@ static cmdline_parse_ctx_t commands[] = {
 	&tm_cmd_clock_watch, &tm_cmd_clock_record, &tm_cmd_clock_verify, &tm_cmd_clock_peer,
 	&tm_cmd_set, &tm_cmd_set_mode, &tm_cmd_set_mtu, &tm_cmd_set_mac,
 	&tm_cmd_file, &tm_cmd_file_off, &tm_cmd_clear_port, &tm_cmd_clear_fwd,
-	&tm_cmd_devx, &tm_cmd_devx_short, &tm_cmd_devx_usage,
+	&tm_cmd_devx, &tm_cmd_devx_short, &tm_cmd_devx_usage, &tm_cmd_flow,
 	&tm_cmd_help, &tm_cmd_quit, NULL,
 };
 

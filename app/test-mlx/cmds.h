@@ -61,6 +61,6 @@ extern cmdline_parse_inst_t tm_cmd_start, tm_cmd_stop, tm_cmd_port, tm_cmd_check
 	tm_cmd_show_clock, tm_cmd_clock_watch, tm_cmd_clock_record, tm_cmd_clock_verify,
 	tm_cmd_clock_peer, tm_cmd_set, tm_cmd_set_mode, tm_cmd_set_mtu, tm_cmd_set_mac,
 	tm_cmd_file, tm_cmd_file_off, tm_cmd_clear_port, tm_cmd_clear_fwd,
-	tm_cmd_devx, tm_cmd_devx_short, tm_cmd_devx_usage;
+	tm_cmd_devx, tm_cmd_devx_short, tm_cmd_devx_usage, tm_cmd_flow;
 
 #endif

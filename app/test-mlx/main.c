@@ -130,6 +130,7 @@ app_free(struct tm_app *app)
 {
 	tm_replays_free(app);
 	tm_gen_free(app);
+	tm_flows_free();
 	rte_free(app->streams);
 	rte_mempool_free(app->pool);
 	tm_config_free(&app->cfg);

@@ -381,4 +381,8 @@ void tm_gen_progress(const struct tm_app *app, uint64_t *sent, uint64_t *acked);
 int tm_cmds_script(struct tm_app *app, const char *path);
 int tm_cmds_interactive(struct tm_app *app);
 
+/* cmds_flow.c */
+/** Forget the flows and indirect actions of the commands; closing the ports destroys them. */
+void tm_flows_free(void);
+
 #endif
