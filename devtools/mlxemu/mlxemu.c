@@ -121,6 +121,8 @@ mlxemu_prepare(struct mlxemu_run *run)
 	status = mlxemu_rundir_make(run);
 	if (status == MLXEMU_OK)
 		status = mlxemu_environment(run);
+	if (status == MLXEMU_OK)
+		status = mlxemu_environment_save(run);
 	/* Last: a refused option must not truncate files of the user. */
 	if (status == MLXEMU_OK)
 		status = mlxemu_files_make(run);
@@ -153,10 +155,12 @@ mlxemu_run(int argc, char **argv)
 		status = mlxemu_fail(MLXEMU_FAILED, "%s: LD_PRELOAD allows no blank and no colon in the path: move the folder",
 				     run.library);
 	if (status == MLXEMU_OK)
-		status = mlxemu_prepare(&run);
+		status = run.join != NULL ? mlxemu_join(&run) : mlxemu_prepare(&run);
 	if (status != MLXEMU_OK)
 		return status;
 	status = mlxemu_program_run(&run);
+	if (run.join != NULL)
+		return status;
 	reports = mlxemu_reports(&run);
 	if (status == MLXEMU_OK)
 		status = reports;

@@ -29,6 +29,8 @@ struct mlxemu_run {
 	char recorded[4096];	 /**< Lines of an imported profile: NAME=VALUE. */
 	const char *specs[MLXEMU_MAX_SPECS]; /**< --wire, as given. */
 	unsigned nspecs;
+	const char *join;	 /**< --join, or NULL. */
+	unsigned given;		 /**< Number of options. */
 	bool audit;
 	bool help;
 	uint64_t seed;
@@ -92,6 +94,14 @@ void mlxemu_rundir_remove(const struct mlxemu_run *run);
 int mlxemu_file_find(const char *name, char *out);
 /** Sets the environment of the program, in this process. A status. */
 int mlxemu_environment(const struct mlxemu_run *run);
+/** Part of it: the libraries that are loaded first. */
+void mlxemu_environment_preload(const struct mlxemu_run *run);
+/** Writes the environment to a file of the run directory, for mlxemu_join(). A status. */
+int mlxemu_environment_save(const struct mlxemu_run *run);
+/** Sets the environment that another run has saved. A status. */
+int mlxemu_join(struct mlxemu_run *run);
+/** The control socket of a process of this user; pid NULL: of the only one. A status. */
+int mlxemu_ctl_find(const char *pid, char *path, size_t len);
 /**
  * Blocks signals until the program runs and ignores SIGPIPE, so that the launcher always removes the
  * run directory.

@@ -80,8 +80,8 @@ ctl_living(glob_t *found)
 }
 
 /* The sockets of all runs of this user. */
-static int
-ctl_search(const char *pid, char *path, size_t len)
+int
+mlxemu_ctl_find(const char *pid, char *path, size_t len)
 {
 	const char *tmp = getenv("TMPDIR");
 	char pattern[PATH_MAX];
@@ -497,7 +497,7 @@ mlxemu_ctl(int argc, char **argv)
 	if (o.pid[0] == '\0' && env != NULL)
 		snprintf(path, sizeof(path), "%s", env);
 	else
-		status = ctl_search(o.pid[0] != '\0' ? o.pid : NULL, path, sizeof(path));
+		status = mlxemu_ctl_find(o.pid[0] != '\0' ? o.pid : NULL, path, sizeof(path));
 	if (status == MLXEMU_OK)
 		status = ctl_command_run(path, request, o.as_json);
 	json_decref(request);

@@ -86,6 +86,9 @@ static const char run_usage[] =
 	"                   (default), real time, either (cx6dx, cx7)\n"
 	"  --capture PORT=FILE[:rx|:tx]  write received and sent frames (or one of both) with their\n"
 	"                   true times to FILE (pcapng)\n"
+	"  --join RUN       run PROGRAM, a secondary process of DPDK, on the devices of another run:\n"
+	"                   RUN is the process id of its program, or its directory (MLXEMU_DIR there);\n"
+	"                   no other option is allowed, and PROGRAM can open no device itself\n"
 	"  --help           this text\n"
 	"\n"
 	"Numbers are decimal or 0x... All options are checked before any file is created or truncated.\n"
@@ -100,6 +103,7 @@ static const char run_usage[] =
 	"  mlxemu run --cap log_max_uctx=0 -- ./my_program    (firmware with UCTX_EN=0)\n"
 	"  mlxemu run --ports 2 --wire 0=tap:tap0 --wire 1=tap:tap1 -- dpdk-testpmd ...\n"
 	"  mlxemu run --wire 0=pcap:in.pcap,out.pcap --report counters.txt -- ./my_program\n"
+	"  mlxemu run --join 4711 -- dpdk-proc-info -- --stats    (4711: the primary process)\n"
 	"  mlxemu run --fault 'on cmd.entry match op=CREATE_SQ after 3 count 1 do fail \\\n"
 	"                      status=NO_RESOURCES' -- ./my_program\n";
 
@@ -503,6 +507,13 @@ option_report(struct mlxemu_run *run, const char *value)
 	return option_file("--report", value, run->report);
 }
 
+static int
+option_join(struct mlxemu_run *run, const char *value)
+{
+	run->join = value;
+	return MLXEMU_OK;
+}
+
 static const struct option_row {
 	const char *name;
 	int (*set)(struct mlxemu_run *run, const char *value); /* NULL: of a clock. */
@@ -516,6 +527,7 @@ static const struct option_row {
 	{"--fault-file", option_fault_file}, {"--seed", option_seed}, {"--mac", option_mac},
 	{"--net-raw", option_net_raw}, {"--order", option_order},
 	{"--clock", option_clock},   {"--check", option_check},	    {"--capture", option_capture},
+	{"--join", option_join},
 	{"--clock-hz", NULL},	     {"--clock-start", NULL},	    {"--clock-drift", NULL},
 	{"--clock-wander", NULL},    {"--clock-kernel", NULL},	    {"--clock-format", NULL},
 };
@@ -642,7 +654,7 @@ mlxemu_options_parse(int argc, char **argv, struct mlxemu_run *run)
 	memset(run->fronts, '0' + EMU_FRONT_VERBS, EMU_MAX_PORTS);
 	memset(run->vfs, '0', EMU_MAX_PORTS);
 	memset(run->switchdev, '0', EMU_MAX_PORTS);
-	while (i < argc && argv[i][0] == '-') {
+	for (; i < argc && argv[i][0] == '-'; run->given++) {
 		if (strcmp(argv[i], "--") == 0) {
 			i++;
 			break;
@@ -665,6 +677,9 @@ mlxemu_options_parse(int argc, char **argv, struct mlxemu_run *run)
 		return mlxemu_fail(MLXEMU_USAGE,
 				   "no program given (mlxemu run [options] -- PROGRAM)");
 	run->program = argv + i;
+	if (run->join != NULL)
+		return run->given == 1 ? MLXEMU_OK :
+			mlxemu_fail(MLXEMU_USAGE, "--join: no other option is allowed: the devices are those of the other run");
 	status = default_profile(run);
 	return status == MLXEMU_OK ? options_check(run) : status;
 }

@@ -354,8 +354,8 @@ environment_faults(const struct mlxemu_run *run)
 	return environment_clock(run);
 }
 
-static void
-environment_preload(const struct mlxemu_run *run)
+void
+mlxemu_environment_preload(const struct mlxemu_run *run)
 {
 	const char *old = getenv("LD_PRELOAD"), *asan = getenv("ASAN_OPTIONS");
 	char value[4 * PATH_MAX];
@@ -416,6 +416,6 @@ mlxemu_environment(const struct mlxemu_run *run)
 		setenv("MLXEMU_TRACE", run->trace, 1);
 	else
 		unsetenv("MLXEMU_TRACE");
-	environment_preload(run);
+	mlxemu_environment_preload(run);
 	return MLXEMU_OK;
 }

@@ -156,6 +156,15 @@ int abi_pciconf_opened(int fd, const char *real_path);
  */
 bool abi_pciconf_access(int fd, bool write, void *buf, size_t len, off64_t off, ssize_t *done);
 
+/* ---- processes that use a device by a received descriptor (joined.c) ---- */
+
+/** To be called after mmap() of shared memory by a descriptor. */
+void abi_joined_mapped(int fd);
+/** Whether another process has mapped pages of a device of this run; lock held. */
+bool abi_joined(void);
+/** Whether this process runs under `mlxemu run --join`: it opens no device. */
+bool abi_joined_run(void);
+
 /* ---- lock of the bound driver (driver_lock.c) ---- */
 
 /** IOMMU group of port 0; port i has group ABI_VFIO_GROUP_BASE + i. */

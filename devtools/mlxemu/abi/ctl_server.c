@@ -149,6 +149,9 @@ ctl_accept(void)
 	}
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 	ctl.conn[i].fd = abi_fd_hide(fd);
+	/* Releasing the lock wakes the engine: a process that joins the run only connects (joined.c). */
+	emu_lock(ctl.m);
+	emu_unlock(ctl.m);
 }
 
 static void

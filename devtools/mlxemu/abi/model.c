@@ -517,6 +517,8 @@ abi_model_start(void)
 		return -ENODEV;
 	if (atomic_load(&abi_state) == ABI_MODEL_RUNNING)
 		return 0;
+	if (abi_joined_run())
+		return abi_model_fail(-EBUSY, "--join: the devices belong to the program of the run, and cannot be opened here");
 	abi_inside++;
 	pthread_mutex_lock(&abi_state_mutex);
 	if (atomic_load(&abi_state) == ABI_MODEL_DESCRIBED) {

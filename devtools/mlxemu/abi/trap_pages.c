@@ -191,7 +191,7 @@ abi_pages_watch(struct emu_machine *m)
 {
 	(void)m;
 	abi_wc_evict();
-	if (atomic_load(&maps_lost))
+	if (atomic_load(&maps_lost) || abi_joined())
 		return false;
 	for (unsigned i = 0; i < atomic_load(&maps_end); i++) {
 		struct page_map *map = &maps[i];

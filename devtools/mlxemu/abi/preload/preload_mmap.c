@@ -89,6 +89,8 @@ abi_mmap(void *addr, size_t len, int prot, int flags, int fd, off64_t offset)
 		abi_vfio_unmapped((uintptr_t)at, len);
 	if (fd >= 0)
 		abi_mmap_watch(at, len, prot, fd, offset);
+	if (fd >= 0 && (flags & MAP_TYPE) != MAP_PRIVATE && (prot & PROT_WRITE) != 0 && abi_inside == 0)
+		abi_joined_mapped(fd);
 	return at;
 }
 
