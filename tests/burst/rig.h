@@ -201,6 +201,16 @@ rig_rx_burst(struct rig_rx *r, unsigned int f, struct rte_mbuf **pkts, uint16_t 
 {
 	return rig_rx_call(r, rig_function(false, f), pkts, n);
 }
+/** Whether a processor that waits for the next completion (rte_power_monitor()) must not sleep: there is one. */
+static inline bool
+rig_rx_awake(const struct rig_rx *r)
+{
+	struct rte_power_monitor_cond cond;
+
+	CHECK(mlxpmd_rx_monitor_addr((void *)(uintptr_t)&r->rxq, &cond) == 0 && cond.size == sizeof(uint64_t),
+	      "no address");
+	return cond.fn(*(volatile uint64_t *)cond.addr, cond.opaque) != 0;
+}
 
 /* ---- transmit ---- */
 struct rig_tx {

@@ -109,6 +109,7 @@ receive(struct twins *t, uint16_t n)
 
 	for (i = 0; i < ARMS; i++) {
 		count[i] = mlxpmd_rx_queue_count(&t->r[i]->rxq);
+		CHECK(rig_rx_awake(t->r[i]) == (count[i] != 0), "%d completions, other to who waits", count[i]);
 		status[i] = mlxpmd_rx_descriptor_status(&t->r[i]->rxq, offset);
 		got[i] = rig_rx_burst(t->r[i], t->f, pkts[i], n);
 	}

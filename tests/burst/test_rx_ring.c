@@ -293,12 +293,14 @@ status(void)
 		for (i = 0; i < 20; i++)
 			CHECK(rig_rx_packet(r, i, 60, &c), "no WQE");
 		CHECK(mlxpmd_rx_queue_count(&r->rxq) == 20, "%u", mlxpmd_rx_queue_count(&r->rxq));
+		CHECK(rig_rx_awake(r), "20 packets, and it sleeps");
 		CHECK(mlxpmd_rx_descriptor_status(&r->rxq, 19) == RTE_ETH_RX_DESC_DONE, "19");
 		CHECK(mlxpmd_rx_descriptor_status(&r->rxq, 20) == RTE_ETH_RX_DESC_AVAIL, "20");
 		n = rig_rx_burst(r, 0, pkts, 64);
 		CHECK(n == 20, "%u", n);
 		rte_pktmbuf_free_bulk(pkts, n);
 		CHECK(mlxpmd_rx_queue_count(&r->rxq) == 0, "not 0");
+		CHECK(!rig_rx_awake(r), "no packet, and it does not sleep");
 		CHECK(mlxpmd_rx_descriptor_status(&r->rxq, 63) ==
 		      (mlxpmd_rx_holes(&r->rxq) ? RTE_ETH_RX_DESC_UNAVAIL : RTE_ETH_RX_DESC_AVAIL), "63");
 	}

@@ -319,6 +319,7 @@ queue_queries(void)
 {
 	struct pmd_conf conf = { .nb_rxq = 1, .nb_txq = 1, .nb_desc = 128 };
 	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 1);
+	struct rte_power_monitor_cond cond;
 	struct rte_eth_burst_mode mode;
 	uint64_t first, later;
 	uint32_t ptypes[64];
@@ -339,16 +340,22 @@ queue_queries(void)
 	CHECK(rte_eth_rx_queue_count(PORT_A, 0) == 0, "%d packets before", rte_eth_rx_queue_count(PORT_A, 0));
 	CHECK(rte_eth_rx_descriptor_status(PORT_A, 0, 0) == RTE_ETH_RX_DESC_AVAIL, "status");
 	CHECK(rte_eth_tx_descriptor_status(PORT_A, 0, 0) == RTE_ETH_TX_DESC_DONE, "status");
+	CHECK_OK(rte_eth_get_monitor_addr(PORT_A, 0, &cond));
+	CHECK(cond.fn(*(volatile uint64_t *)cond.addr, cond.opaque) == 0, "no packet, and a processor would not sleep");
 	CHECK(rte_eth_rx_descriptor_status(PORT_A, 0, 128) < 0, "descriptor 128 of 128");
 	for (i = 0; i < 10; i++)
 		CHECK(pmd_send(PORT_B, 0, &f) == 1, "not sent");
 	(void)AWAIT(rte_eth_rx_queue_count(PORT_A, 0) == 10, 2000);
 	CHECK(rte_eth_rx_queue_count(PORT_A, 0) == 10, "%d packets", rte_eth_rx_queue_count(PORT_A, 0));
+	CHECK(cond.fn(*(volatile uint64_t *)cond.addr, cond.opaque) != 0, "a packet, and a processor would sleep");
 	CHECK(rte_eth_rx_descriptor_status(PORT_A, 0, 9) == RTE_ETH_RX_DESC_DONE, "status");
 	CHECK(rte_eth_rx_descriptor_status(PORT_A, 0, 10) == RTE_ETH_RX_DESC_AVAIL, "status");
 	CHECK(rte_eth_tx_done_cleanup(PORT_B, 0, 0) >= 0, "cleanup");
 	while (pmd_recv(PORT_A, 0, &m, 1, 20) == 1)
 		rte_pktmbuf_free(m);
+	CHECK_OK(rte_eth_dev_stop(PORT_A));
+	CHECK(rte_eth_get_monitor_addr(PORT_A, 0, &cond) == -EAGAIN, "of a stopped queue");
+	CHECK_OK(rte_eth_dev_start(PORT_A));
 	pmd_ports_down();
 }
 

@@ -157,6 +157,7 @@ features_others(void)
 		/* Nothing that this port reports shows these; their tests are in features.yaml. */
 		{ "Queue status event", 1, 1 },
 		{ "LRO", 1, 1 }, /* With mprq_en=1. */
+		{ "SR-IOV", 1, 1 }, /* Virtual functions, which the kernel creates. */
 		{ "Linux", 1, 1 },
 		{ "x86-64", 1, 1 },
 		{ "Usage doc", 1, 1 },

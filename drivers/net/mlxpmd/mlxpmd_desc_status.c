@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Descriptor status and number of used receive descriptors, for ethdev. */
+/* Descriptor status, number of used receive descriptors, and where a processor waits for the next one, for ethdev. */
 
 #include <ethdev_driver.h>
 
@@ -53,6 +53,32 @@ mlxpmd_rx_queue_count(void *queue)
 			low = mid + 1;
 	}
 	return low;
+}
+
+/* For rte_power_monitor(): -1 if the CQE whose tail is this, as in memory, is there: the processor must not sleep. */
+static int
+monitor_check(const uint64_t tail_be, const uint64_t opaque[RTE_POWER_MONITOR_OPAQUE_SZ])
+{
+	return mlxpmd_cqe_absent(rte_be_to_cpu_64(tail_be), opaque[0], opaque[1]) ? 0 : -1;
+}
+
+int
+mlxpmd_rx_monitor_addr(void *queue, struct rte_power_monitor_cond *cond)
+{
+	const struct mlxpmd_rxq *rxq = queue;
+	const uint32_t ci = rxq->q.cq_ci;
+
+	if (mlxpmd_qstate_load(&rxq->q.state) != MLXPMD_QS_READY) {
+		rte_errno = EAGAIN;
+		return -EAGAIN;
+	}
+	*cond = (struct rte_power_monitor_cond){
+		.addr = (uint8_t *)&rxq->q.cqes[ci & rxq->q.cqe_mask] + MLXPMD_CQE_TAIL,
+		.size = sizeof(uint64_t),
+		.fn = monitor_check,
+		.opaque = { ci >> rxq->q.log_cqes, rxq->q.validity },
+	};
+	return 0;
 }
 
 int

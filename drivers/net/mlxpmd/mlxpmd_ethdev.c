@@ -68,6 +68,7 @@ static const struct eth_dev_ops mlxpmd_ops = {
 	.rss_hash_conf_get = mlxpmd_rss_hash_conf_get,
 	.reta_update = mlxpmd_reta_update,
 	.reta_query = mlxpmd_reta_query,
+	.get_monitor_addr = mlxpmd_rx_monitor_addr,
 	.flow_ops_get = mlxpmd_flow_ops_get,
 	.read_clock = mlxpmd_read_clock,
 	.timesync_enable = mlxpmd_timesync_enable,

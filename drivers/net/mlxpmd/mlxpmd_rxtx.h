@@ -14,6 +14,7 @@
 
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
+#include <rte_power_intrinsics.h>
 #include <rte_spinlock.h>
 
 #include <mdv.h>
@@ -287,6 +288,11 @@ void mlxpmd_txq_flush(struct mlxpmd_txq *txq);
 int mlxpmd_rx_descriptor_status(void *rxq, uint16_t offset);
 int mlxpmd_tx_descriptor_status(void *txq, uint16_t offset);
 mdv_rx_queue_count mlxpmd_rx_queue_count(void *rxq);
+/**
+ * For rte_eth_get_monitor_addr(): the tail of the next CQE, with its owner bit and opcode, or with the pass of the ring
+ * where compressed CQEs have the enhanced layout. 0; -EAGAIN: the queue is not READY.
+ */
+int mlxpmd_rx_monitor_addr(void *rxq, struct rte_power_monitor_cond *cond);
 int mlxpmd_tx_done_cleanup(void *txq, uint32_t free_cnt);
 /**
  * rte_eth_tx_prepare() of a port with TSO. rte_errno: EINVAL: flags or lengths are wrong; ENOTSUP: the queue has no
