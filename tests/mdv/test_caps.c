@@ -126,6 +126,8 @@ static const struct {
 	{ ONE("log_max_wq_sz", 6), CAP(log_max_wq_sz), 6, 0 },
 	{ ONE("log_max_wq_sz", 15), CAP(log_max_wq_sz), 15, 0 },
 	{ ONE("log_max_wq_sz", 16), CAP(log_max_wq_sz), 15, 1 },
+	{ ONE("max_flow_counter_15_0", 0x8000), CAP(max_flow_counters), 0x8000, 0 },
+	{ TWO("max_flow_counter_31_16", 3, "max_flow_counter_15_0", 4), CAP(max_flow_counters), 0x30004, 0 },
 	{ ONE("log_max_rqt_size", 1), CAP(log_max_rqt_size), 1, 0 },
 	{ ONE("log_max_rqt_size", 15), CAP(log_max_rqt_size), 15, 0 },
 	{ ONE("log_max_rqt_size", 16), CAP(log_max_rqt_size), 15, 1 },

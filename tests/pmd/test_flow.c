@@ -662,6 +662,7 @@ main(int argc, char **argv)
 	flow_tunnels(other);
 	flow_refusals();
 	dump();
+	flow_async();
 	/* Closing the port destroys what is left. */
 	create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(ACTION(COUNT), JUMP(1)));
 	create(&(struct rte_flow_attr){ .ingress = 1, .group = 1 }, ITEMS(ITEM(ETH)), ACTIONS(TO_QUEUE(1)));

@@ -28,6 +28,8 @@ int flow_queue_of(const uint8_t *frame, uint16_t bytes);
 int flow_queue_of_udp(uint16_t port);
 /** test_flow_groups.c: PORT_A has QUEUES receive queues, and no flows. any_level: the card has ignore_flow_level. */
 void flow_groups(bool any_level);
+/** test_flow_async.c: the same; leaves flows and operations for the end of the port. */
+void flow_async(void);
 /** test_flow_tunnels.c: PORT_A has QUEUES receive queues, and no flows. flex: the card parses ICMP and GTP-U. */
 void flow_tunnels(bool flex);
 /** test_flow_refusals.c: PORT_A has QUEUES receive queues, and no flows. */

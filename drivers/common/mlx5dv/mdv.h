@@ -64,6 +64,7 @@ struct mdv_caps {
 	uint8_t min_inline_mode; /**< Headers that a SEND WQE must carry inline: 0 none, 1 L2, 2 IP, 3 TCP or UDP. */
 	uint8_t sq_inline_mode;	/**< The same as an SQ's context has it: 0 unless the vport determines it. */
 	uint8_t log_min_strides; /**< Least log_strides of a striding RQ; 0: the device has none. */
+	uint32_t max_flow_counters; /**< Of rules. */
 	uint32_t max_rqs, max_sqs; /**< Queues of the function, each with a CQ of its own. */
 	uint8_t num_ports;	/**< Ports of the function. */
 	uint8_t num_lag_ports;	/**< Ports that the device can bond; 0: it cannot bond this one. */

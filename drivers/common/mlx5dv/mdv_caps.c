@@ -158,6 +158,8 @@ read_general(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
 	caps->num_ports = prm_cmd_hca_cap_get_num_ports(cap);
 	caps->max_rqs = RTE_BIT32(RTE_MIN(prm_cmd_hca_cap_get_log_max_rq(cap), prm_cmd_hca_cap_get_log_max_cq(cap)));
 	caps->max_sqs = RTE_BIT32(RTE_MIN(prm_cmd_hca_cap_get_log_max_sq(cap), prm_cmd_hca_cap_get_log_max_cq(cap)));
+	caps->max_flow_counters = prm_cmd_hca_cap_get_max_flow_counter_31_16(cap) << 16 |
+				  prm_cmd_hca_cap_get_max_flow_counter_15_0(cap);
 	caps->flex_parsers = prm_cmd_hca_cap_get_flex_parser_protocols(cap);
 	if (prm_cmd_hca_cap_get_eswitch_manager(cap))
 		caps->log_max_l2_table = prm_cmd_hca_cap_get_log_max_l2_table(cap);

@@ -50,6 +50,52 @@ mdv_thread_create(pthread_t *thread, const char *name, mdv_thread_ret (*run)(voi
 	return ret > 0 ? -ret : ret;
 }
 
+/* ---- 23.03: rte_flow.h has tables of flows that are inserted by index ---- */
+#if RTE_VERSION < RTE_VERSION_NUM(23, 3, 0, 0)
+#define mdv_flow_table_by_pattern(attr) ((void)(attr), true)
+#else
+#define mdv_flow_table_by_pattern(attr) ((attr)->insertion_type == RTE_FLOW_TABLE_INSERTION_TYPE_PATTERN)
+#endif
+
+/* ---- 24.03: rte_flow_driver.h has the operations of flow queues in a structure of their own ---- */
+/**
+ * Initialises these operations, of functions whose names begin with prefix: MDV_FLOW_OPS_ASYNC() in struct
+ * rte_flow_ops, MDV_FLOW_FP_OPS() as a structure that MDV_FLOW_FP_OPS_SET() gives to the port. The releases before do
+ * not check that there is a function.
+ */
+#define MDV_FLOW_OPS_QUEUES(prefix) \
+	.async_create = prefix##create, \
+	.async_destroy = prefix##destroy, \
+	.push = prefix##push, \
+	.pull = prefix##pull, \
+	.async_action_handle_create = prefix##handle_create, \
+	.async_action_handle_destroy = prefix##handle_destroy, \
+	.async_action_handle_update = prefix##handle_update, \
+	.async_action_handle_query = prefix##handle_query,
+#if RTE_VERSION < RTE_VERSION_NUM(23, 3, 0, 0)
+#define MDV_FLOW_OPS_BY_INDEX(prefix)
+#else
+#define MDV_FLOW_OPS_BY_INDEX(prefix) .async_create_by_index = prefix##create_by_index,
+#endif
+#if RTE_VERSION < RTE_VERSION_NUM(23, 7, 0, 0)
+#define MDV_FLOW_OPS_UPDATE(prefix)
+#else
+#define MDV_FLOW_OPS_UPDATE(prefix) .async_actions_update = prefix##actions_update,
+#endif
+#if RTE_VERSION < RTE_VERSION_NUM(24, 3, 0, 0)
+#define MDV_FLOW_OPS_ASYNC(prefix) \
+	MDV_FLOW_OPS_QUEUES(prefix) MDV_FLOW_OPS_BY_INDEX(prefix) MDV_FLOW_OPS_UPDATE(prefix)
+#define MDV_FLOW_FP_OPS(name, prefix)
+#define MDV_FLOW_FP_OPS_SET(eth_dev, name)
+#else
+#define MDV_FLOW_OPS_ASYNC(prefix)
+#define MDV_FLOW_FP_OPS(name, prefix) \
+static const struct rte_flow_fp_ops name = { \
+	MDV_FLOW_OPS_QUEUES(prefix) MDV_FLOW_OPS_BY_INDEX(prefix) MDV_FLOW_OPS_UPDATE(prefix) \
+};
+#define MDV_FLOW_FP_OPS_SET(eth_dev, name) ((eth_dev)->flow_fp_ops = &(name))
+#endif
+
 /* ---- 24.03: eth_dev_supported_ptypes_get_t returns the number of packet types, too ---- */
 /** Defines the operation op of the installed release by get(), which has the prototype of the newest. */
 #if RTE_VERSION < RTE_VERSION_NUM(24, 3, 0, 0)

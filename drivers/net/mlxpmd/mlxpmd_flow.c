@@ -4,7 +4,9 @@
 
 #include <stdlib.h>
 
-#include "mlxpmd_flow.h"
+#include <mdv_compat.h>
+
+#include "mlxpmd_flow_async.h"
 
 /*
  * Flows of group 0 are rules of the root, where the port's own rules have the last priorities. A priority of rte_flow
@@ -16,8 +18,8 @@
 
 /* ------------------------------------------------------------------ compiling */
 
-static int
-attr_check(const struct rte_flow_attr *attr, struct rte_flow_error *error)
+int
+mlxpmd_flow_attr_check(const struct rte_flow_attr *attr, struct rte_flow_error *error)
 {
 	const uint32_t priorities = attr->group == 0 ? FLOW_ROOT_PRIORITIES : FLOW_PRIORITIES;
 
@@ -36,17 +38,11 @@ attr_check(const struct rte_flow_attr *attr, struct rte_flow_error *error)
 	return 0;
 }
 
-/** What a flow is compiled into. */
-struct compiled {
-	struct mlxpmd_flow_pattern pattern;
-	struct mlxpmd_flow_actions actions;
-};
-
 static int
 compile(struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struct rte_flow_item *items,
-	const struct rte_flow_action *actions, struct compiled *c, struct rte_flow_error *error)
+	const struct rte_flow_action *actions, struct mlxpmd_flow_compiled *c, struct rte_flow_error *error)
 {
-	int rc = attr_check(attr, error);
+	int rc = mlxpmd_flow_attr_check(attr, error);
 
 	if (rc == 0)
 		rc = mlxpmd_flow_pattern_compile(&port->mdv->caps, items, &c->pattern, error);
@@ -219,6 +215,8 @@ flow_free(struct mlxpmd_port *port, struct rte_flow *flow)
 	for (unsigned int i = 0; i < RTE_DIM(flow->handle); i++)
 		if (flow->handle[i] != NULL)
 			flow->handle[i]->users--;
+	if (flow->made_from != NULL)
+		flow->made_from->users--;
 	free(flow->age);
 	mlxpmd_flow_counter_put(flow->counter);
 	mlxpmd_flow_dest_put(port, flow->dest);
@@ -228,7 +226,7 @@ flow_free(struct mlxpmd_port *port, struct rte_flow *flow)
 }
 
 static struct rte_flow *
-flow_alloc(const struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struct compiled *c)
+flow_alloc(const struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struct mlxpmd_flow_compiled *c)
 {
 	const struct mdv_match *m = &c->pattern.match;
 	uint32_t n = 0;
@@ -247,6 +245,7 @@ flow_alloc(const struct mlxpmd_port *port, const struct rte_flow_attr *attr, con
 	flow->multicast = attr->group == 0 && port->mdv->mode != MDV_OPEN_VFIO && match_multicast(m);
 	flow->target = c->actions.target;
 	flow->tag = c->actions.tag;
+	flow->idle = true;
 	return flow;
 }
 
@@ -290,8 +289,8 @@ flow_insert(struct mlxpmd_port *port, struct rte_flow *flow)
 	port->flows->nb_multicast += flow->multicast;
 }
 
-static void
-flow_remove(struct mlxpmd_port *port, struct rte_flow *flow)
+void
+mlxpmd_flow_remove(struct mlxpmd_port *port, struct rte_flow *flow)
 {
 	(void)flow_apply(port, flow, false);
 	TAILQ_REMOVE(&port->flows->list, flow, next);
@@ -300,9 +299,22 @@ flow_remove(struct mlxpmd_port *port, struct rte_flow *flow)
 	flow_free(port, flow);
 }
 
-static struct rte_flow *
-flow_new(struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struct compiled *c,
-	 struct rte_flow_error *error)
+/** Sets *error unless a part has done so: what the device refused. */
+static int
+flow_refuse(struct rte_flow_error *error, const struct rte_flow_error *refused, int rc)
+{
+	if (refused->type != RTE_FLOW_ERROR_TYPE_NONE && error != NULL)
+		*error = *refused;
+	else
+		(void)mlxpmd_flow_refuse(error, -rc, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
+					 "the device refused the flow: %s", rte_strerror(-rc));
+	rte_errno = -rc;
+	return rc;
+}
+
+struct rte_flow *
+mlxpmd_flow_add(struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struct mlxpmd_flow_compiled *c,
+		struct rte_flow_error *error)
 {
 	struct rte_flow *flow = flow_alloc(port, attr, c);
 	struct rte_flow_error refused = { .type = RTE_FLOW_ERROR_TYPE_NONE };
@@ -315,19 +327,26 @@ flow_new(struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struc
 	flow_insert(port, flow);
 	rc = flow_share(port, flow, attr, &c->actions, &refused);
 	if (rc == 0)
-		rc = flow_apply(port, flow, true);
+		return flow;
+	mlxpmd_flow_remove(port, flow);
+	(void)flow_refuse(error, &refused, rc);
+	return NULL;
+}
+
+int
+mlxpmd_flow_run(struct mlxpmd_port *port, struct rte_flow *flow, struct rte_flow_error *error)
+{
+	const struct rte_flow_error none = { .type = RTE_FLOW_ERROR_TYPE_NONE };
+	int rc;
+
+	flow->idle = false;
+	rc = flow_apply(port, flow, true);
 	if (rc == 0 && flow->age != NULL)
 		mlxpmd_tasks_age(port);
 	if (rc == 0)
-		return flow;
-	flow_remove(port, flow);
-	if (refused.type != RTE_FLOW_ERROR_TYPE_NONE && error != NULL)
-		*error = refused;
-	else
-		(void)mlxpmd_flow_refuse(error, -rc, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
-					 "the device refused the flow: %s", rte_strerror(-rc));
-	rte_errno = -rc;
-	return NULL;
+		return 0;
+	flow->idle = true;
+	return flow_refuse(error, &none, rc);
 }
 
 /* ------------------------------------------------------------------ operations */
@@ -337,7 +356,7 @@ flow_validate(struct rte_eth_dev *eth_dev, const struct rte_flow_attr *attr, con
 	      const struct rte_flow_action actions[], struct rte_flow_error *error)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
-	struct compiled c;
+	struct mlxpmd_flow_compiled c;
 	int rc;
 
 	pthread_mutex_lock(&port->lock);
@@ -352,24 +371,36 @@ flow_create(struct rte_eth_dev *eth_dev, const struct rte_flow_attr *attr, const
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	struct rte_flow *flow = NULL;
-	struct compiled c;
+	struct mlxpmd_flow_compiled c;
 
 	pthread_mutex_lock(&port->lock);
 	if (compile(port, attr, items, actions, &c, error) == 0)
-		flow = flow_new(port, attr, &c, error);
+		flow = mlxpmd_flow_add(port, attr, &c, error);
+	if (flow != NULL && mlxpmd_flow_run(port, flow, error) != 0) {
+		int err = rte_errno;
+
+		mlxpmd_flow_remove(port, flow);
+		rte_errno = err;
+		flow = NULL;
+	}
 	pthread_mutex_unlock(&port->lock);
 	return flow;
 }
 
 static int
-flow_destroy(struct rte_eth_dev *eth_dev, struct rte_flow *flow, struct rte_flow_error *error __rte_unused)
+flow_destroy(struct rte_eth_dev *eth_dev, struct rte_flow *flow, struct rte_flow_error *error)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	int rc = 0;
 
 	pthread_mutex_lock(&port->lock);
-	flow_remove(port, flow);
+	if (flow->ops != 0)
+		rc = mlxpmd_flow_refuse(error, EBUSY, RTE_FLOW_ERROR_TYPE_HANDLE, flow,
+					"an operation on the flow is not pushed yet");
+	else
+		mlxpmd_flow_remove(port, flow);
 	pthread_mutex_unlock(&port->lock);
-	return 0;
+	return rc;
 }
 
 static void
@@ -379,7 +410,7 @@ flows_remove(struct mlxpmd_port *port)
 
 	/* The last first: in tables of the device that is cheaper. */
 	while ((flow = TAILQ_LAST(&port->flows->list, mlxpmd_flow_list)) != NULL)
-		flow_remove(port, flow);
+		mlxpmd_flow_remove(port, flow);
 }
 
 static int
@@ -388,6 +419,7 @@ flow_flush(struct rte_eth_dev *eth_dev, struct rte_flow_error *error __rte_unuse
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 
 	pthread_mutex_lock(&port->lock);
+	mlxpmd_flow_queues_push(port);
 	flows_remove(port);
 	pthread_mutex_unlock(&port->lock);
 	return 0;
@@ -451,7 +483,17 @@ static const struct rte_flow_ops flow_ops = {
 	.action_handle_create = mlxpmd_flow_handle_create,
 	.action_handle_destroy = mlxpmd_flow_handle_destroy,
 	.action_handle_query = mlxpmd_flow_handle_query,
+	.info_get = mlxpmd_flow_info_get,
+	.configure = mlxpmd_flow_configure,
+	.pattern_template_create = mlxpmd_flow_pattern_template_create,
+	.pattern_template_destroy = mlxpmd_flow_pattern_template_destroy,
+	.actions_template_create = mlxpmd_flow_actions_template_create,
+	.actions_template_destroy = mlxpmd_flow_actions_template_destroy,
+	.template_table_create = mlxpmd_flow_table_create,
+	.template_table_destroy = mlxpmd_flow_table_destroy,
+	MDV_FLOW_OPS_ASYNC(mlxpmd_flow_async_)
 };
+MDV_FLOW_FP_OPS(flow_fp_ops, mlxpmd_flow_async_)
 
 int
 mlxpmd_flow_ops_get(struct rte_eth_dev *eth_dev __rte_unused, const struct rte_flow_ops **ops)
@@ -473,7 +515,11 @@ mlxpmd_flows_up(struct mlxpmd_port *port)
 	TAILQ_INIT(&flows->groups);
 	TAILQ_INIT(&flows->dests);
 	TAILQ_INIT(&flows->handles);
+	TAILQ_INIT(&flows->pattern_templates);
+	TAILQ_INIT(&flows->actions_templates);
+	TAILQ_INIT(&flows->tables);
 	port->flows = flows;
+	MDV_FLOW_FP_OPS_SET(port->eth_dev, flow_fp_ops);
 	return 0;
 }
 
@@ -483,6 +529,8 @@ mlxpmd_flows_down(struct mlxpmd_port *port)
 	struct rte_flow_action_handle *handle;
 
 	flows_remove(port);
+	mlxpmd_flow_queues_remove(port);
+	mlxpmd_flow_templates_remove(port);
 	while ((handle = TAILQ_FIRST(&port->flows->handles)) != NULL)
 		(void)mlxpmd_flow_handle_destroy(port->eth_dev, handle, NULL);
 	free(port->flows);
@@ -513,7 +561,7 @@ mlxpmd_flows_apply(struct mlxpmd_port *port)
 		if (rc == 0)
 			rc = dest_apply(port, dest);
 	TAILQ_FOREACH(flow, &port->flows->list, next)
-		if (rc == 0)
+		if (rc == 0 && !flow->idle)
 			rc = rules_create(port, flow);
 	port->flows->applied = rc == 0;
 	if (rc != 0)

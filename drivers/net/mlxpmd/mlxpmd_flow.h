@@ -42,9 +42,30 @@ struct mlxpmd_flow_pattern {
 	/** 0: headers of layer 4, or a tunnel; 1: of layer 3; 2: others. Narrow patterns come first in a priority. */
 	uint8_t depth;
 };
+/** A byte of an item that becomes a part of the match's value, under a mask. */
+struct mlxpmd_flow_copy {
+	uint16_t item;
+	uint8_t from, mask;
+	uint16_t to;
+};
+/** All of a pattern. */
+struct mlxpmd_flow_copies {
+	struct mlxpmd_flow_copy *copy; /**< To be freed. */
+	unsigned int n, room;
+	bool by_value; /**< Values decide what is matched: no list of copies makes the match. */
+};
+
 /** Compiles a pattern. 0; -EINVAL a mistake, -ENOTSUP what the device does not match: *error has what and why. */
 int mlxpmd_flow_pattern_compile(const struct mdv_caps *caps, const struct rte_flow_item *items,
 				struct mlxpmd_flow_pattern *pattern, struct rte_flow_error *error);
+
+/** The same; relaxed: items without a mask do not match their presence (struct rte_flow_pattern_template_attr). */
+int mlxpmd_flow_pattern_relaxed(const struct mdv_caps *caps, const struct rte_flow_item *items, bool relaxed,
+				struct mlxpmd_flow_pattern *pattern, struct rte_flow_error *error);
+/** The same, of items whose values are not known yet and 0; fills copies, also on failure. */
+int mlxpmd_flow_pattern_record(const struct mdv_caps *caps, const struct rte_flow_item *items, bool relaxed,
+			       struct mlxpmd_flow_pattern *pattern, struct mlxpmd_flow_copies *copies,
+			       struct rte_flow_error *error);
 
 /* ---- actions (mlxpmd_flow_action.c) ---- */
 
@@ -93,6 +114,8 @@ struct mlxpmd_flow_actions {
 int mlxpmd_flow_actions_compile(struct mlxpmd_port *port, const struct rte_flow_attr *attr,
 				const struct rte_flow_action *actions, struct mlxpmd_flow_actions *out,
 				struct rte_flow_error *error);
+/** Refuses actions that are not supported, whatever their configuration is. */
+int mlxpmd_flow_action_known(const struct rte_flow_action *action, struct rte_flow_error *error);
 /** Compiles one action that can be indirect. */
 int mlxpmd_flow_action_compile(struct mlxpmd_port *port, const struct rte_flow_action *action,
 			       struct mlxpmd_flow_actions *out, struct rte_flow_error *error);
@@ -121,6 +144,11 @@ struct mlxpmd_flows {
 	unsigned int n;
 	unsigned int nb_multicast; /**< Those that the kernel puts into its table for multicast. */
 	uint32_t walks;		/**< Number of the last search over jumps. */
+	TAILQ_HEAD(, rte_flow_pattern_template) pattern_templates;
+	TAILQ_HEAD(, rte_flow_actions_template) actions_templates;
+	TAILQ_HEAD(, rte_flow_template_table) tables;
+	struct mlxpmd_flow_queue **queues; /**< Of operations. */
+	uint16_t nb_queues;
 	bool applied;		/**< The port is started: flows have rules. */
 };
 
@@ -173,6 +201,9 @@ struct rte_flow {
 	enum mlxpmd_flow_target target;
 	uint8_t depth;
 	bool multicast;	/**< Counted in nb_multicast. */
+	bool idle;	/**< Has no rules: the operation that creates it is not pushed, or has failed. */
+	uint8_t ops;	/**< Operations on it that are not pushed. */
+	struct rte_flow_template_table *made_from; /**< NULL: by rte_flow_create(). */
 	struct mlxpmd_flow_group *group; /**< NULL: group 0. */
 	struct mlxpmd_flow_group *jump;
 	struct mlxpmd_flow_dest *dest;
@@ -185,6 +216,19 @@ struct rte_flow {
 	struct mlxpmd_flow_word words[];
 };
 
+/** What a flow is compiled into. */
+struct mlxpmd_flow_compiled {
+	struct mlxpmd_flow_pattern pattern;
+	struct mlxpmd_flow_actions actions;
+};
+/** Refuses attributes that are not supported. */
+int mlxpmd_flow_attr_check(const struct rte_flow_attr *attr, struct rte_flow_error *error);
+/** A flow that is idle, with all that it shares. NULL with rte_errno, *error is set. */
+struct rte_flow *mlxpmd_flow_add(struct mlxpmd_port *port, const struct rte_flow_attr *attr,
+				 const struct mlxpmd_flow_compiled *c, struct rte_flow_error *error);
+/** Ends its idleness: creates its rules, if the port is started. -errno, and it stays idle; *error is set. */
+int mlxpmd_flow_run(struct mlxpmd_port *port, struct rte_flow *flow, struct rte_flow_error *error);
+void mlxpmd_flow_remove(struct mlxpmd_port *port, struct rte_flow *flow);
 /** What a flow matches. */
 void mlxpmd_flow_match(const struct rte_flow *flow, struct mdv_match *m);
 
@@ -201,7 +245,15 @@ int mlxpmd_flow_aged_get(struct rte_eth_dev *eth_dev, void **contexts, uint32_t 
 /* ---- dump and telemetry (mlxpmd_flow_dump.c); takes the port's lock ---- */
 int mlxpmd_flow_dump(struct rte_eth_dev *eth_dev, struct rte_flow *flow, FILE *file, struct rte_flow_error *error);
 
-/* ---- indirect actions (mlxpmd_flow_share.c); they take the port's lock ---- */
+/* ---- indirect actions (mlxpmd_flow_share.c) ---- */
+struct rte_flow_action_handle *mlxpmd_flow_handle_add(struct mlxpmd_port *port,
+						      const struct rte_flow_indir_action_conf *conf,
+						      const struct rte_flow_action *action,
+						      struct rte_flow_error *error);
+int mlxpmd_flow_handle_remove(struct mlxpmd_port *port, struct rte_flow_action_handle *handle,
+			      struct rte_flow_error *error);
+int mlxpmd_flow_handle_read(const struct rte_flow_action_handle *handle, void *data, struct rte_flow_error *error);
+/* They take the port's lock. */
 struct rte_flow_action_handle *
 mlxpmd_flow_handle_create(struct rte_eth_dev *eth_dev, const struct rte_flow_indir_action_conf *conf,
 			  const struct rte_flow_action *action, struct rte_flow_error *error);

@@ -222,18 +222,33 @@ static const struct known {
 	{ RTE_FLOW_ACTION_TYPE_INDIRECT, true, false, indirect_compile },
 };
 
+/** NULL: *error is set. */
+static const struct known *
+known_find(const struct rte_flow_action *action, struct rte_flow_error *error)
+{
+	for (unsigned int i = 0; i < RTE_DIM(actions_known); i++)
+		if (actions_known[i].type == action->type)
+			return &actions_known[i];
+	(void)REFUSE_ACTION(error, ENOTSUP, action,
+			    "action %s is not supported; drop, queue, rss, jump, mark, flag, count, age, send_to_kernel "
+			    "and indirect are", action_name(action));
+	return NULL;
+}
+
+int
+mlxpmd_flow_action_known(const struct rte_flow_action *action, struct rte_flow_error *error)
+{
+	return action->type == RTE_FLOW_ACTION_TYPE_VOID || known_find(action, error) != NULL ? 0 : -rte_errno;
+}
+
 static int
 action_compile(struct mlxpmd_port *port, const struct rte_flow_action *action, struct mlxpmd_flow_actions *out,
 	       bool indirect, struct rte_flow_error *error)
 {
-	const struct known *known = actions_known;
+	const struct known *known = known_find(action, error);
 
-	while (known < actions_known + RTE_DIM(actions_known) && known->type != action->type)
-		known++;
-	if (known == actions_known + RTE_DIM(actions_known))
-		return REFUSE_ACTION(error, ENOTSUP, action,
-				     "action %s is not supported; drop, queue, rss, jump, mark, flag, count, age, "
-				     "send_to_kernel and indirect are", action_name(action));
+	if (known == NULL)
+		return -rte_errno;
 	if (indirect && !known->indirect)
 		return REFUSE_ACTION(error, ENOTSUP, action,
 				     "action %s cannot be indirect; queue, rss and count can", action_name(action));

@@ -7,6 +7,8 @@
  * the same byte order: they are copied by a table. Positions are bytes from the begin of a set of headers.
  */
 
+#include <stdlib.h>
+
 #include "mlxpmd_flow.h"
 
 /** Bytes of a set of headers, and where the sets are in the match parameters. */
@@ -41,6 +43,7 @@ struct item {
 	/** For what is no copy; handled[] has the bits of the mask that it deals with, as part does. NULL: nothing. */
 	int (*extra)(struct rte_flow_error *error, const struct rte_flow_item *item, const uint8_t *spec,
 		     const uint8_t *mask, uint8_t *handled, struct mdv_match *m, bool inner);
+	uint8_t extra_bytes;	/**< Of the item, with what is behind the header. */
 };
 
 /** Not matched inside a tunnel. */
@@ -106,12 +109,17 @@ set_of(const struct part *p, bool inner)
 }
 
 static void
-implied_match(struct mdv_match *m, const struct implied *i, bool inner)
+implied_match(struct mdv_match *m, const struct implied *i, bool inner, struct mlxpmd_flow_copies *copies)
 {
 	unsigned int set = i->set == SET_OUTER && inner ? SET_INNER : i->set;
 
-	if (i->mask != 0 && (byte_mask(m, set, i->at) & i->mask) != i->mask)
-		byte_match(m, set, i->at, i->mask, i->value);
+	if (i->mask == 0 || (byte_mask(m, set, i->at) & i->mask) == i->mask)
+		return;
+	byte_match(m, set, i->at, i->mask, i->value);
+	/* It replaces what items before have of the byte. */
+	for (unsigned int c = 0; copies != NULL && c < copies->n; c++)
+		if (copies->copy[c].to == set * SET_BYTES + i->at)
+			copies->copy[c].mask &= (uint8_t)~i->mask;
 }
 
 /** Copies what the mask of the item has of a part, and marks it as handled. */
@@ -130,6 +138,32 @@ part_match(struct mdv_match *m, const struct part *p, const uint8_t *spec, const
 		if (mask[p->from + i] & bits)
 			byte_match(m, set, to + i, mask[p->from + i] & bits, spec[p->from + i]);
 	}
+}
+
+/** Notes what part_match() copies. */
+static int
+part_record(struct mlxpmd_flow_copies *copies, uint16_t item, const struct part *p, const uint8_t *mask, bool inner)
+{
+	const uint8_t bits = p->bits != 0 ? p->bits : UINT8_MAX;
+	const unsigned int to = p->set != SET_OUTER && inner ? p->inner_to : p->to;
+	struct mlxpmd_flow_copy *grown;
+
+	for (unsigned int i = 0; to != OUTER_ONLY && i < p->bytes; i++) {
+		if ((mask[p->from + i] & bits) == 0)
+			continue;
+		if (copies->n == copies->room) {
+			grown = realloc(copies->copy, (copies->room + 64) * sizeof(*grown));
+			if (grown == NULL)
+				return -ENOMEM;
+			copies->copy = grown;
+			copies->room += 64;
+		}
+		copies->copy[copies->n++] = (struct mlxpmd_flow_copy){
+			.item = item, .from = p->from + i, .mask = mask[p->from + i] & bits,
+			.to = (uint16_t)(set_of(p, inner) * SET_BYTES + to + i),
+		};
+	}
+	return 0;
 }
 
 /* ------------------------------------------------------------------ what is no copy */
@@ -295,19 +329,22 @@ static const uint8_t no_mask[64];
 
 static const struct item items_known[] = {
 	{ .type = RTE_FLOW_ITEM_TYPE_ETH, .layer = L_ETH, .bytes = sizeof(struct rte_ether_hdr),
-	  .mask = &rte_flow_item_eth_mask, .parts = { HDR(0, 6, AT_DMAC), HDR(6, 6, AT_SMAC) }, .extra = eth_extra },
+	  .mask = &rte_flow_item_eth_mask, .parts = { HDR(0, 6, AT_DMAC), HDR(6, 6, AT_SMAC) },
+	  .extra = eth_extra, .extra_bytes = sizeof(struct rte_flow_item_eth) },
 	{ .type = RTE_FLOW_ITEM_TYPE_VLAN, .layer = L_VLAN, .bytes = sizeof(struct rte_vlan_hdr),
-	  .mask = &rte_flow_item_vlan_mask, .parts = { HDR(0, 2, AT_VLAN) }, .extra = vlan_extra },
+	  .mask = &rte_flow_item_vlan_mask, .parts = { HDR(0, 2, AT_VLAN) },
+	  .extra = vlan_extra, .extra_bytes = sizeof(struct rte_flow_item_vlan) },
 	{ .type = RTE_FLOW_ITEM_TYPE_IPV4, .layer = L_IP, .bytes = sizeof(struct rte_ipv4_hdr),
 	  .mask = &rte_flow_item_ipv4_mask, .implied = { IMPLY_VERSION(4) },
 	  .parts = { HDR(1, 1, AT_TOS), HDR(8, 1, AT_TTL), HDR(9, 1, AT_IP_PROTOCOL), HDR(12, 4, AT_SRC_IPV4),
 		     HDR(16, 4, AT_DST_IPV4) },
-	  .extra = ipv4_extra },
+	  .extra = ipv4_extra,
+	  .extra_bytes = sizeof(struct rte_flow_item_ipv4) },
 	{ .type = RTE_FLOW_ITEM_TYPE_IPV6, .layer = L_IP, .bytes = sizeof(struct rte_ipv6_hdr),
 	  .mask = &rte_flow_item_ipv6_mask, .implied = { IMPLY_VERSION(6) },
 	  .parts = { HDR(6, 1, AT_IP_PROTOCOL), HDR(7, 1, AT_TTL), HDR(8, 16, AT_SRC_IPV6),
 		     HDR(24, 16, AT_DST_IPV6) },
-	  .extra = ipv6_extra },
+	  .extra = ipv6_extra, .extra_bytes = sizeof(struct rte_flow_item_ipv6) },
 	{ .type = RTE_FLOW_ITEM_TYPE_IPV6_FRAG_EXT, .layer = L_IP, .bytes = sizeof(struct rte_ipv6_fragment_ext),
 	  .mask = no_mask, .implied = { IMPLY(AT_TAGS_VERSION, TAGS_FRAG, TAGS_FRAG) },
 	  .parts = { HDR(0, 1, AT_IP_PROTOCOL) } },
@@ -376,6 +413,9 @@ struct place {
 	bool inner;
 	uint8_t vlans;
 	uint8_t depth;
+	bool relaxed;		/**< Items without a mask match nothing. */
+	uint16_t item;		/**< Its position. */
+	struct mlxpmd_flow_copies *copies; /**< NULL, or: there are no values yet. */
 };
 
 static const char *
@@ -473,6 +513,27 @@ range_check(const struct item *known, const struct rte_flow_item *item, const ui
 	return 0;
 }
 
+/** Whether the mask has bits that are no copies, in the header or behind it. */
+static bool
+extra_matches(const struct item *known, const uint8_t *mask, const uint8_t *handled)
+{
+	for (unsigned int i = 0; i < known->extra_bytes; i++)
+		if (mask[i] & ~handled[i])
+			return true;
+	return false;
+}
+
+/** Matches a part of an item. */
+static int
+field_match(const struct part *part, const struct rte_flow_item *item, const uint8_t *mask, uint8_t *handled,
+	    const struct place *p, struct mdv_match *m, struct rte_flow_error *error)
+{
+	part_match(m, part, item->spec, mask, handled, p->inner);
+	if (p->copies == NULL || part_record(p->copies, p->item, part, mask, p->inner) == 0)
+		return 0;
+	return mlxpmd_flow_refuse(error, ENOMEM, RTE_FLOW_ERROR_TYPE_ITEM, item, "no memory for a template");
+}
+
 /** Matches the fields of an item. */
 static int
 fields_match(const struct item *known, const struct rte_flow_item *item, const struct place *p, struct mdv_match *m,
@@ -491,12 +552,17 @@ fields_match(const struct item *known, const struct rte_flow_item *item, const s
 	if (known->layer == L_VLAN && p->vlans == 2) {
 		const struct part second = IN_SETS(0, 2, SET_MISC, AT_SECOND_VLAN, AT_INNER_SECOND_VLAN);
 
-		part_match(m, &second, spec, mask, handled, p->inner);
+		rc = field_match(&second, item, mask, handled, p, m, error);
 	} else {
-		for (unsigned int i = 0; i < RTE_DIM(known->parts) && known->parts[i].bytes != 0; i++)
-			part_match(m, &known->parts[i], spec, mask, handled, p->inner);
+		for (unsigned int i = 0; rc == 0 && i < RTE_DIM(known->parts) && known->parts[i].bytes != 0; i++)
+			rc = field_match(&known->parts[i], item, mask, handled, p, m, error);
 	}
-	if (known->extra != NULL)
+	/* What is no copy is decided by values. */
+	if (rc == 0 && known->extra != NULL && p->copies != NULL) {
+		p->copies->by_value |= extra_matches(known, mask, handled);
+		return 0;
+	}
+	if (rc == 0 && known->extra != NULL)
 		rc = known->extra(error, item, spec, mask, handled, m, p->inner);
 	for (unsigned int i = 0; rc == 0 && i < known->bytes; i++)
 		if (mask[i] & ~handled[i])
@@ -521,10 +587,26 @@ item_compile(const struct rte_flow_item *item, struct place *p, struct mdv_match
 		rc = fields_match(known, item, p, m, error);
 	if (rc != 0)
 		return rc;
+	if (p->relaxed && item->mask == NULL)
+		return 0;
 	/* After the fields: a field that the application gives takes precedence. */
 	for (unsigned int i = 0; i < RTE_DIM(known->implied); i++)
-		implied_match(m, &known->implied[i], p->inner && known->layer != L_TUNNEL_KEY);
+		implied_match(m, &known->implied[i], p->inner && known->layer != L_TUNNEL_KEY, p->copies);
 	return known->layer == L_VLAN ? vlan_tags(m, p, item, error) : 0;
+}
+
+static int
+items_compile(struct place *place, const struct rte_flow_item *items, struct mlxpmd_flow_pattern *pattern,
+	      struct rte_flow_error *error)
+{
+	int rc = 0;
+
+	memset(pattern, 0, sizeof(*pattern));
+	for (; rc == 0 && items->type != RTE_FLOW_ITEM_TYPE_END; items++, place->item++)
+		if (items->type != RTE_FLOW_ITEM_TYPE_VOID)
+			rc = item_compile(items, place, &pattern->match, error);
+	pattern->depth = place->depth;
+	return rc;
 }
 
 int
@@ -532,12 +614,25 @@ mlxpmd_flow_pattern_compile(const struct mdv_caps *caps, const struct rte_flow_i
 			    struct mlxpmd_flow_pattern *pattern, struct rte_flow_error *error)
 {
 	struct place place = { .caps = caps, .depth = 2 };
-	int rc = 0;
 
-	memset(pattern, 0, sizeof(*pattern));
-	for (; rc == 0 && items->type != RTE_FLOW_ITEM_TYPE_END; items++)
-		if (items->type != RTE_FLOW_ITEM_TYPE_VOID)
-			rc = item_compile(items, &place, &pattern->match, error);
-	pattern->depth = place.depth;
-	return rc;
+	return items_compile(&place, items, pattern, error);
+}
+
+int
+mlxpmd_flow_pattern_relaxed(const struct mdv_caps *caps, const struct rte_flow_item *items, bool relaxed,
+			    struct mlxpmd_flow_pattern *pattern, struct rte_flow_error *error)
+{
+	struct place place = { .caps = caps, .depth = 2, .relaxed = relaxed };
+
+	return items_compile(&place, items, pattern, error);
+}
+
+int
+mlxpmd_flow_pattern_record(const struct mdv_caps *caps, const struct rte_flow_item *items, bool relaxed,
+			   struct mlxpmd_flow_pattern *pattern, struct mlxpmd_flow_copies *copies,
+			   struct rte_flow_error *error)
+{
+	struct place place = { .caps = caps, .depth = 2, .relaxed = relaxed, .copies = copies };
+
+	return items_compile(&place, items, pattern, error);
 }

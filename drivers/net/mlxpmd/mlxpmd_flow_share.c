@@ -127,10 +127,9 @@ handle_new(struct mlxpmd_port *port, const struct rte_flow_action *action, struc
 }
 
 struct rte_flow_action_handle *
-mlxpmd_flow_handle_create(struct rte_eth_dev *eth_dev, const struct rte_flow_indir_action_conf *conf,
-			  const struct rte_flow_action *action, struct rte_flow_error *error)
+mlxpmd_flow_handle_add(struct mlxpmd_port *port, const struct rte_flow_indir_action_conf *conf,
+		       const struct rte_flow_action *action, struct rte_flow_error *error)
 {
-	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	struct rte_flow_action_handle *handle;
 
 	if (!conf->ingress) {
@@ -138,12 +137,37 @@ mlxpmd_flow_handle_create(struct rte_eth_dev *eth_dev, const struct rte_flow_ind
 					 "indirect actions are for ingress");
 		return NULL;
 	}
-	pthread_mutex_lock(&port->lock);
 	handle = handle_new(port, action, error);
 	if (handle != NULL)
 		TAILQ_INSERT_TAIL(&port->flows->handles, handle, next);
+	return handle;
+}
+
+struct rte_flow_action_handle *
+mlxpmd_flow_handle_create(struct rte_eth_dev *eth_dev, const struct rte_flow_indir_action_conf *conf,
+			  const struct rte_flow_action *action, struct rte_flow_error *error)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct rte_flow_action_handle *handle;
+
+	pthread_mutex_lock(&port->lock);
+	handle = mlxpmd_flow_handle_add(port, conf, action, error);
 	pthread_mutex_unlock(&port->lock);
 	return handle;
+}
+
+int
+mlxpmd_flow_handle_remove(struct mlxpmd_port *port, struct rte_flow_action_handle *handle,
+			  struct rte_flow_error *error)
+{
+	if (handle->users != 0)
+		return mlxpmd_flow_refuse(error, EBUSY, RTE_FLOW_ERROR_TYPE_HANDLE, handle,
+					  "%u flows use the indirect action", handle->users);
+	TAILQ_REMOVE(&port->flows->handles, handle, next);
+	mlxpmd_flow_counter_put(handle->counter);
+	mlxpmd_flow_dest_put(port, handle->dest);
+	free(handle);
+	return 0;
 }
 
 int
@@ -151,20 +175,21 @@ mlxpmd_flow_handle_destroy(struct rte_eth_dev *eth_dev, struct rte_flow_action_h
 			   struct rte_flow_error *error)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
-	int rc = 0;
+	int rc;
 
 	pthread_mutex_lock(&port->lock);
-	if (handle->users != 0) {
-		rc = mlxpmd_flow_refuse(error, EBUSY, RTE_FLOW_ERROR_TYPE_HANDLE, handle,
-					"%u flows use the indirect action", handle->users);
-	} else {
-		TAILQ_REMOVE(&port->flows->handles, handle, next);
-		mlxpmd_flow_counter_put(handle->counter);
-		mlxpmd_flow_dest_put(port, handle->dest);
-		free(handle);
-	}
+	rc = mlxpmd_flow_handle_remove(port, handle, error);
 	pthread_mutex_unlock(&port->lock);
 	return rc;
+}
+
+int
+mlxpmd_flow_handle_read(const struct rte_flow_action_handle *handle, void *data, struct rte_flow_error *error)
+{
+	if (handle->counter == NULL)
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_HANDLE, handle,
+					  "of indirect actions count can be queried");
+	return mlxpmd_flow_counter_query(handle->counter, data, error);
 }
 
 int
@@ -174,11 +199,8 @@ mlxpmd_flow_handle_query(struct rte_eth_dev *eth_dev, const struct rte_flow_acti
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	int rc;
 
-	if (handle->counter == NULL)
-		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_HANDLE, handle,
-					  "of indirect actions count can be queried");
 	pthread_mutex_lock(&port->lock);
-	rc = mlxpmd_flow_counter_query(handle->counter, data, error);
+	rc = mlxpmd_flow_handle_read(handle, data, error);
 	pthread_mutex_unlock(&port->lock);
 	return rc;
 }

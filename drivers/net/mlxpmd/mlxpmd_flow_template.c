@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* rte_flow: templates of patterns and actions, and tables of flows that are made from them. */
+
+#include <stdlib.h>
+
+#include <mdv_compat.h>
+
+#include "mlxpmd_flow_async.h"
+
+/** Sets *error unless the direction is that of received packets. */
+static int
+direction_check(bool ingress, bool egress, bool transfer, const void *attr, struct rte_flow_error *error)
+{
+	if (transfer || egress)
+		return mlxpmd_flow_refuse(error, ENOTSUP, transfer ? RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER :
+								     RTE_FLOW_ERROR_TYPE_ATTR_EGRESS,
+					  attr, "%s is not supported, ingress is", transfer ? "transfer" : "egress");
+	if (!ingress)
+		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR_INGRESS, attr, "ingress must be set");
+	return 0;
+}
+
+/** A copy of a list of items or actions in one piece of memory. NULL: *error is set. */
+static void *
+list_copy(enum rte_flow_conv_op op, const void *list, struct rte_flow_error *error)
+{
+	int bytes = rte_flow_conv(op, NULL, 0, list, error);
+	void *copy = bytes > 0 ? calloc(1, bytes) : NULL;
+
+	if (copy != NULL && rte_flow_conv(op, copy, bytes, list, error) == bytes)
+		return copy;
+	if (bytes > 0)
+		(void)mlxpmd_flow_refuse(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					 "no memory for a template");
+	free(copy);
+	return NULL;
+}
+
+static int
+template_busy(unsigned int users, const void *template, struct rte_flow_error *error)
+{
+	return mlxpmd_flow_refuse(error, EBUSY, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, template,
+				  "%u tables use the template", users);
+}
+
+/* ------------------------------------------------------------------ patterns */
+
+/** Fields are matched where there is a mask; without one the item matches its presence. */
+static int
+items_take(struct rte_flow_pattern_template *t, const struct rte_flow_item *items, struct rte_flow_error *error)
+{
+	static const uint8_t zeros[64];
+
+	t->items = list_copy(RTE_FLOW_CONV_OP_PATTERN, items, error);
+	if (t->items == NULL)
+		return -rte_errno;
+	for (struct rte_flow_item *item = t->items;; item++) {
+		if (item->last == NULL)
+			item->spec = item->mask != NULL ? zeros : NULL;
+		if (++t->nb_items > MLXPMD_FLOW_LIST_MAX)
+			return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_NUM, NULL,
+						  "a pattern of more than %u items", MLXPMD_FLOW_LIST_MAX);
+		if (item->type == RTE_FLOW_ITEM_TYPE_END)
+			return 0;
+	}
+}
+
+static void
+pattern_free(struct rte_flow_pattern_template *t)
+{
+	free(t->copies.copy);
+	free(t->items);
+	free(t);
+}
+
+static struct rte_flow_pattern_template *
+pattern_new(struct mlxpmd_port *port, const struct rte_flow_pattern_template_attr *attr,
+	    const struct rte_flow_item *items, struct rte_flow_error *error)
+{
+	struct rte_flow_pattern_template *t;
+
+	if (direction_check(attr->ingress, attr->egress, attr->transfer, attr, error) != 0)
+		return NULL;
+	t = mlxpmd_flow_zalloc(port, sizeof(*t));
+	if (t == NULL) {
+		(void)mlxpmd_flow_refuse(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					 "no memory for a template");
+		return NULL;
+	}
+	t->relaxed = attr->relaxed_matching;
+	if (items_take(t, items, error) == 0 &&
+	    mlxpmd_flow_pattern_record(&port->mdv->caps, t->items, t->relaxed, &t->pattern, &t->copies, error) == 0)
+		return t;
+	pattern_free(t);
+	return NULL;
+}
+
+struct rte_flow_pattern_template *
+mlxpmd_flow_pattern_template_create(struct rte_eth_dev *eth_dev, const struct rte_flow_pattern_template_attr *attr,
+				    const struct rte_flow_item items[], struct rte_flow_error *error)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct rte_flow_pattern_template *t;
+
+	pthread_mutex_lock(&port->lock);
+	t = pattern_new(port, attr, items, error);
+	if (t != NULL)
+		TAILQ_INSERT_TAIL(&port->flows->pattern_templates, t, next);
+	pthread_mutex_unlock(&port->lock);
+	return t;
+}
+
+static void
+pattern_remove(struct mlxpmd_port *port, struct rte_flow_pattern_template *t)
+{
+	TAILQ_REMOVE(&port->flows->pattern_templates, t, next);
+	pattern_free(t);
+}
+
+int
+mlxpmd_flow_pattern_template_destroy(struct rte_eth_dev *eth_dev, struct rte_flow_pattern_template *template,
+				     struct rte_flow_error *error)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	int rc = 0;
+
+	pthread_mutex_lock(&port->lock);
+	if (template->users != 0)
+		rc = template_busy(template->users, template, error);
+	else
+		pattern_remove(port, template);
+	pthread_mutex_unlock(&port->lock);
+	return rc;
+}
+
+/** The template's items with the values of a flow. */
+static int
+items_merge(const struct rte_flow_pattern_template *t, const struct rte_flow_item *items, struct rte_flow_item *merged,
+	    struct rte_flow_error *error)
+{
+	for (uint16_t i = 0; i < t->nb_items; i++) {
+		merged[i] = t->items[i];
+		if (items[i].type != merged[i].type)
+			return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM, &items[i],
+						  "item %u is %s in the template", i,
+						  mlxpmd_flow_name(RTE_FLOW_CONV_OP_ITEM_NAME_PTR, merged[i].type));
+		if (merged[i].mask == NULL || merged[i].last != NULL)
+			continue;
+		if (items[i].spec == NULL)
+			return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_SPEC, &items[i],
+						  "item %u has no values, but a mask in the template", i);
+		merged[i].spec = items[i].spec;
+	}
+	return 0;
+}
+
+/** What a flow matches: the template's match, with the bytes of its own items. */
+static int
+pattern_compile(struct mlxpmd_port *port, const struct rte_flow_pattern_template *t, const struct rte_flow_item *items,
+		struct mlxpmd_flow_pattern *pattern, struct rte_flow_error *error)
+{
+	struct rte_flow_item merged[MLXPMD_FLOW_LIST_MAX];
+	int rc = items_merge(t, items, merged, error);
+
+	if (rc != 0)
+		return rc;
+	if (t->copies.by_value)
+		return mlxpmd_flow_pattern_relaxed(&port->mdv->caps, merged, t->relaxed, pattern, error);
+	*pattern = t->pattern;
+	for (unsigned int i = 0; i < t->copies.n; i++) {
+		const struct mlxpmd_flow_copy *c = &t->copies.copy[i];
+		uint8_t *to = (uint8_t *)&pattern->match.value + c->to;
+
+		*to = (uint8_t)((*to & ~c->mask) | (((const uint8_t *)merged[c->item].spec)[c->from] & c->mask));
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------ actions */
+
+/** Bytes of the configurations that have no pointers to arrays: each field of them can be constant. Else 0. */
+static size_t
+conf_bytes(enum rte_flow_action_type type)
+{
+	switch (type) {
+	case RTE_FLOW_ACTION_TYPE_QUEUE:
+		return sizeof(struct rte_flow_action_queue);
+	case RTE_FLOW_ACTION_TYPE_MARK:
+		return sizeof(struct rte_flow_action_mark);
+	case RTE_FLOW_ACTION_TYPE_JUMP:
+		return sizeof(struct rte_flow_action_jump);
+	case RTE_FLOW_ACTION_TYPE_COUNT:
+		return sizeof(struct rte_flow_action_count);
+	case RTE_FLOW_ACTION_TYPE_AGE:
+		return sizeof(struct rte_flow_action_age);
+	default:
+		return 0;
+	}
+}
+
+/**
+ * An action of a flow: fields whose mask is not 0 are the template's. A configuration of unknown form is the template's
+ * if there is a mask at all; an indirect action has the type of what it refers to as its mask.
+ */
+static void
+action_merge(const struct rte_flow_action *constant, const struct rte_flow_action *mask,
+	     const struct rte_flow_action *given, struct rte_flow_action *merged, union mlxpmd_flow_conf *conf)
+{
+	const size_t bytes = conf_bytes(constant->type);
+	const uint8_t *c = constant->conf, *m = mask->conf, *g = given->conf;
+
+	*merged = *given;
+	if (mask->type != constant->type || c == NULL || m == NULL)
+		return;
+	if (bytes == 0) {
+		merged->conf = constant->conf;
+		return;
+	}
+	for (size_t i = 0; i < bytes; i++)
+		conf->bytes[i] = m[i] != 0 || g == NULL ? c[i] : g[i];
+	merged->conf = conf;
+}
+
+static int
+actions_merge(const struct rte_flow_actions_template *t, const struct rte_flow_action *actions,
+	      struct mlxpmd_flow_merged *merged, struct rte_flow_error *error)
+{
+	for (uint16_t i = 0; i < t->nb_actions; i++) {
+		if (actions[i].type != t->actions[i].type)
+			return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, &actions[i],
+						  "action %u is %s in the template", i,
+						  mlxpmd_flow_name(RTE_FLOW_CONV_OP_ACTION_NAME_PTR,
+								   t->actions[i].type));
+		action_merge(&t->actions[i], &t->masks[i], &actions[i], &merged->actions[i], &merged->confs[i]);
+	}
+	return 0;
+}
+
+static int
+actions_take(struct rte_flow_actions_template *t, const struct rte_flow_action *actions,
+	     const struct rte_flow_action *masks, struct rte_flow_error *error)
+{
+	t->actions = list_copy(RTE_FLOW_CONV_OP_ACTIONS, actions, error);
+	t->masks = list_copy(RTE_FLOW_CONV_OP_ACTIONS, masks, error);
+	if (t->actions == NULL || t->masks == NULL)
+		return -rte_errno;
+	for (const struct rte_flow_action *action = t->actions;; action++) {
+		const struct rte_flow_action *mask = &t->masks[t->nb_actions++];
+
+		if (t->nb_actions > MLXPMD_FLOW_LIST_MAX)
+			return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_NUM, NULL,
+						  "a list of more than %u actions", MLXPMD_FLOW_LIST_MAX);
+		if (mask->type != action->type && action->type != RTE_FLOW_ACTION_TYPE_INDIRECT)
+			return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, mask,
+						  "the masks have another action at position %u", t->nb_actions - 1);
+		if (action->type == RTE_FLOW_ACTION_TYPE_END)
+			return 0;
+		if (mlxpmd_flow_action_known(action, error) != 0)
+			return -rte_errno;
+	}
+}
+
+static void
+actions_free(struct rte_flow_actions_template *t)
+{
+	free(t->actions);
+	free(t->masks);
+	free(t);
+}
+
+static struct rte_flow_actions_template *
+actions_new(struct mlxpmd_port *port, const struct rte_flow_actions_template_attr *attr,
+	    const struct rte_flow_action *actions, const struct rte_flow_action *masks, struct rte_flow_error *error)
+{
+	struct rte_flow_actions_template *t;
+
+	if (direction_check(attr->ingress, attr->egress, attr->transfer, attr, error) != 0)
+		return NULL;
+	t = mlxpmd_flow_zalloc(port, sizeof(*t));
+	if (t == NULL) {
+		(void)mlxpmd_flow_refuse(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					 "no memory for a template");
+		return NULL;
+	}
+	if (actions_take(t, actions, masks, error) == 0)
+		return t;
+	actions_free(t);
+	return NULL;
+}
+
+struct rte_flow_actions_template *
+mlxpmd_flow_actions_template_create(struct rte_eth_dev *eth_dev, const struct rte_flow_actions_template_attr *attr,
+				    const struct rte_flow_action actions[], const struct rte_flow_action masks[],
+				    struct rte_flow_error *error)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct rte_flow_actions_template *t;
+
+	pthread_mutex_lock(&port->lock);
+	t = actions_new(port, attr, actions, masks, error);
+	if (t != NULL)
+		TAILQ_INSERT_TAIL(&port->flows->actions_templates, t, next);
+	pthread_mutex_unlock(&port->lock);
+	return t;
+}
+
+static void
+actions_remove(struct mlxpmd_port *port, struct rte_flow_actions_template *t)
+{
+	TAILQ_REMOVE(&port->flows->actions_templates, t, next);
+	actions_free(t);
+}
+
+int
+mlxpmd_flow_actions_template_destroy(struct rte_eth_dev *eth_dev, struct rte_flow_actions_template *template,
+				     struct rte_flow_error *error)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	int rc = 0;
+
+	pthread_mutex_lock(&port->lock);
+	if (template->users != 0)
+		rc = template_busy(template->users, template, error);
+	else
+		actions_remove(port, template);
+	pthread_mutex_unlock(&port->lock);
+	return rc;
+}
+
+int
+mlxpmd_flow_template_actions(struct mlxpmd_port *port, const struct rte_flow_template_table *table,
+			     const struct rte_flow_action *actions, uint8_t index, struct mlxpmd_flow_merged *merged,
+			     struct mlxpmd_flow_actions *out, struct rte_flow_error *error)
+{
+	int rc;
+
+	if (index >= table->nb_actions)
+		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "actions template %u: the table has %u", index, table->nb_actions);
+	rc = actions_merge(table->actions[index], actions, merged, error);
+	return rc == 0 ? mlxpmd_flow_actions_compile(port, &table->attr, merged->actions, out, error) : rc;
+}
+
+/* ------------------------------------------------------------------ tables */
+
+struct rte_flow *
+mlxpmd_flow_table_add(struct mlxpmd_port *port, struct rte_flow_template_table *table,
+		      const struct rte_flow_item *items, uint8_t pattern_index, const struct rte_flow_action *actions,
+		      uint8_t actions_index, struct rte_flow_error *error)
+{
+	struct mlxpmd_flow_compiled compiled;
+	struct mlxpmd_flow_merged merged;
+	struct rte_flow *flow;
+
+	if (pattern_index >= table->nb_patterns) {
+		(void)mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					 "pattern template %u: the table has %u", pattern_index, table->nb_patterns);
+		return NULL;
+	}
+	if (table->users == table->nb_flows) {
+		(void)mlxpmd_flow_refuse(error, ENOSPC, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					 "the table has the %u flows that it was created for", table->nb_flows);
+		return NULL;
+	}
+	if (pattern_compile(port, table->patterns[pattern_index], items, &compiled.pattern, error) != 0 ||
+	    mlxpmd_flow_template_actions(port, table, actions, actions_index, &merged, &compiled.actions, error) != 0)
+		return NULL;
+	flow = mlxpmd_flow_add(port, &table->attr, &compiled, error);
+	if (flow != NULL) {
+		flow->made_from = table;
+		table->users++;
+	}
+	return flow;
+}
+
+static void
+table_free(struct mlxpmd_port *port, struct rte_flow_template_table *table)
+{
+	for (uint8_t i = 0; i < table->nb_patterns; i++)
+		table->patterns[i]->users--;
+	for (uint8_t i = 0; i < table->nb_actions; i++)
+		table->actions[i]->users--;
+	mlxpmd_flow_group_put(port, table->group);
+	free(table);
+}
+
+static int
+table_check(const struct rte_flow_template_table_attr *attr, uint8_t nb_patterns, uint8_t nb_actions,
+	    struct rte_flow_error *error)
+{
+	if (nb_patterns == 0 || nb_actions == 0)
+		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "a table has at least one template of patterns and one of actions");
+	if (!mdv_flow_table_by_pattern(attr))
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, attr,
+					  "flows are inserted by pattern, not by index");
+	return mlxpmd_flow_attr_check(&attr->flow_attr, error);
+}
+
+static struct rte_flow_template_table *
+table_new(struct mlxpmd_port *port, const struct rte_flow_template_table_attr *attr,
+	  struct rte_flow_pattern_template *patterns[], uint8_t nb_patterns,
+	  struct rte_flow_actions_template *actions[], uint8_t nb_actions, struct rte_flow_error *error)
+{
+	struct rte_flow_template_table *table;
+
+	if (table_check(attr, nb_patterns, nb_actions, error) != 0)
+		return NULL;
+	table = mlxpmd_flow_zalloc(port, sizeof(*table) + (nb_patterns + nb_actions) * sizeof(table->templates[0]));
+	if (table == NULL) {
+		(void)mlxpmd_flow_refuse(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL, "no memory for a table");
+		return NULL;
+	}
+	if (attr->flow_attr.group != 0 &&
+	    (table->group = mlxpmd_flow_group_get(port, attr->flow_attr.group, error)) == NULL) {
+		free(table);
+		return NULL;
+	}
+	table->attr = attr->flow_attr;
+	table->nb_flows = attr->nb_flows;
+	table->patterns = (struct rte_flow_pattern_template **)table->templates;
+	table->actions = (struct rte_flow_actions_template **)(table->templates + nb_patterns);
+	for (; table->nb_patterns < nb_patterns; table->nb_patterns++) {
+		table->patterns[table->nb_patterns] = patterns[table->nb_patterns];
+		patterns[table->nb_patterns]->users++;
+	}
+	for (; table->nb_actions < nb_actions; table->nb_actions++) {
+		table->actions[table->nb_actions] = actions[table->nb_actions];
+		actions[table->nb_actions]->users++;
+	}
+	return table;
+}
+
+struct rte_flow_template_table *
+mlxpmd_flow_table_create(struct rte_eth_dev *eth_dev, const struct rte_flow_template_table_attr *attr,
+			 struct rte_flow_pattern_template *patterns[], uint8_t nb_patterns,
+			 struct rte_flow_actions_template *actions[], uint8_t nb_actions,
+			 struct rte_flow_error *error)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct rte_flow_template_table *table;
+
+	pthread_mutex_lock(&port->lock);
+	table = table_new(port, attr, patterns, nb_patterns, actions, nb_actions, error);
+	if (table != NULL)
+		TAILQ_INSERT_TAIL(&port->flows->tables, table, next);
+	pthread_mutex_unlock(&port->lock);
+	return table;
+}
+
+static void
+table_remove(struct mlxpmd_port *port, struct rte_flow_template_table *table)
+{
+	TAILQ_REMOVE(&port->flows->tables, table, next);
+	table_free(port, table);
+}
+
+int
+mlxpmd_flow_table_destroy(struct rte_eth_dev *eth_dev, struct rte_flow_template_table *table,
+			  struct rte_flow_error *error)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	int rc = 0;
+
+	pthread_mutex_lock(&port->lock);
+	if (table->users != 0)
+		rc = mlxpmd_flow_refuse(error, EBUSY, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, table, "the table has %u flows",
+					table->users);
+	else
+		table_remove(port, table);
+	pthread_mutex_unlock(&port->lock);
+	return rc;
+}
+
+/* ------------------------------------------------------------------ with the port */
+
+bool
+mlxpmd_flow_templates_exist(const struct mlxpmd_port *port)
+{
+	return !TAILQ_EMPTY(&port->flows->pattern_templates) || !TAILQ_EMPTY(&port->flows->actions_templates);
+}
+
+void
+mlxpmd_flow_templates_remove(struct mlxpmd_port *port)
+{
+	struct mlxpmd_flows *flows = port->flows;
+
+	while (!TAILQ_EMPTY(&flows->tables))
+		table_remove(port, TAILQ_FIRST(&flows->tables));
+	while (!TAILQ_EMPTY(&flows->pattern_templates))
+		pattern_remove(port, TAILQ_FIRST(&flows->pattern_templates));
+	while (!TAILQ_EMPTY(&flows->actions_templates))
+		actions_remove(port, TAILQ_FIRST(&flows->actions_templates));
+}
