@@ -71,6 +71,7 @@ struct abi_file {
 	bool shut;	     /**< The model has ended: all calls fail. */
 	struct abi_handle **handles;
 	unsigned nhandles;
+	unsigned handle_free; /**< No number below is free. */
 	struct emu_obj *td; /**< Transport domain of the verbs queues, while there are any. */
 	unsigned td_users;
 	uint64_t dm_pages; /**< Pages of device memory in use. */

@@ -30,7 +30,7 @@ abi_handle_new(struct abi_file *file, uint16_t object, struct emu_obj *obj)
 
 	if (h == NULL)
 		return NULL;
-	for (i = 1; i < file->nhandles && file->handles[i] != NULL; i++)
+	for (i = file->handle_free; i < file->nhandles && (i == 0 || file->handles[i] != NULL); i++)
 		;
 	if (i >= file->nhandles && !abi_handles_grow(file)) {
 		free(h);
@@ -44,6 +44,7 @@ abi_handle_new(struct abi_file *file, uint16_t object, struct emu_obj *obj)
 	if (obj != NULL)
 		obj->abi = h;
 	file->handles[i] = h;
+	file->handle_free = i + 1;
 	return h;
 }
 
@@ -94,6 +95,8 @@ abi_handle_free(struct abi_file *file, struct abi_handle *handle)
 		handle->verbs->uses[i]->users--;
 	free(handle->verbs);
 	file->handles[handle->id] = NULL;
+	if (handle->id < file->handle_free)
+		file->handle_free = handle->id;
 	free(handle);
 }
 
