@@ -15,7 +15,8 @@ infos_limits(const struct mdv_caps *caps, struct rte_eth_dev_info *info)
 	uint16_t desc_max = RTE_MIN(RTE_BIT32(log_max), (uint32_t)MLXPMD_DESC_MAX);
 	uint16_t segs_max = mlxpmd_tx_segs_max(caps);
 
-	info->max_rx_queues = RTE_MIN(caps->max_rqs, MLXPMD_MAX_QUEUES);
+	/* The RSS table has an entry for each queue at least. */
+	info->max_rx_queues = RTE_MIN(RTE_MIN(caps->max_rqs, MLXPMD_MAX_QUEUES), RTE_BIT32(caps->log_max_rqt_size));
 	info->max_tx_queues = RTE_MIN(caps->max_sqs, MLXPMD_MAX_QUEUES);
 	info->max_mac_addrs = MLXPMD_MAX_MAC_ADDRS;
 	info->min_mtu = MLXPMD_MIN_MTU;
