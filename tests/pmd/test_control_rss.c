@@ -3,6 +3,7 @@
 /* RSS, link and MTU on a device in memory; the other part of test_control.c. */
 
 #include "control_sim.h"
+#include "mlxpmd_tirs.h"
 
 /* The key of the verification suite of Microsoft's RSS specification. */
 static const uint8_t suite_key[4] = { 0x6d, 0x5a, 0x56, 0xda };
@@ -245,6 +246,43 @@ test_reta_largest(void)
 	port_down();
 }
 
+/* The RQT of a flow has each of its queues, evenly if their number is a power of two. */
+static void
+test_rqt_entries(void)
+{
+	static const struct {
+		uint8_t log_max;
+		uint16_t queues;
+		unsigned int entries;
+	} rows[] = {
+		{ 11, 1, 1 }, { 11, 2, 2 }, { 11, 3, 512 }, { 11, 300, 1024 }, { 11, 511, 1024 }, { 11, 512, 512 },
+		{ 11, 513, 2048 }, { 11, 1024, 1024 }, { 11, 2047, 2048 }, { 9, 3, 512 }, { 9, 300, 512 },
+		{ 9, 511, 512 }, { 9, 512, 512 }, { 3, 3, 8 }, { 3, 7, 8 }, { 3, 8, 8 },
+	};
+	static uint16_t queues[2048];
+	struct mlxpmd_tirs_conf conf = { .queues = queues, .rss_hf = RTE_ETH_RSS_IPV4 };
+	const struct sim_object *rqt;
+	struct mlxpmd_tirs tirs;
+
+	port_up(true);
+	pthread_mutex_lock(&port.lock);
+	for (size_t i = 0; i < RTE_DIM(queues); i++)
+		queues[i] = (uint16_t)(i * 3 % SIM_QUEUES);
+	for (size_t i = 0; i < RTE_DIM(rows); i++) {
+		mdv.caps.log_max_rqt_size = rows[i].log_max;
+		conf.nb_queues = rows[i].queues;
+		CHECK_OK(mlxpmd_tirs_create(&port, &conf, &tirs));
+		rqt = sim_rqt(tirs.rqt->id);
+		CHECK_EQ(rqt->n, rows[i].entries);
+		for (unsigned int k = 0; k < rqt->n; k++)
+			CHECK_EQ(rqt->rqn[k], 0x1000 + queues[k % rows[i].queues]);
+		mlxpmd_tirs_destroy(&tirs);
+	}
+	mdv.caps.log_max_rqt_size = 3;
+	pthread_mutex_unlock(&port.lock);
+	port_down();
+}
+
 /* Without RSS all frames reach the first queue of the table, whatever they are; hash functions have no effect. */
 static void
 test_no_rss(void)
@@ -385,6 +423,7 @@ tests_rss(void)
 	test_rss_configured();
 	test_reta();
 	test_reta_largest();
+	test_rqt_entries();
 	test_no_rss();
 	test_link();
 	test_link_notified();

@@ -6,15 +6,17 @@
 
 #include "mlxpmd_tirs.h"
 
-/* Entries of an RQT whose number of queues is no power of two: uneven by less than a percent for a few queues. */
-#define TIRS_RQT_UNEVEN 512u
-
+/*
+ * As many as queues if that is a power of two; else as many as the port's own table would have for them, which is
+ * uneven by less than a percent for a few queues. Never fewer than queues: a table of the device can hold them.
+ */
 static uint32_t
 rqt_entries(const struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf)
 {
-	const uint32_t most = RTE_BIT32(port->mdv->caps.log_max_rqt_size);
+	const uint32_t queues = rte_align32pow2(conf->nb_queues);
 
-	return rte_is_power_of_2(conf->nb_queues) ? conf->nb_queues : RTE_MIN(most, TIRS_RQT_UNEVEN);
+	return queues == conf->nb_queues ? queues :
+	       RTE_MAX(queues, (uint32_t)mlxpmd_rss_reta_size(&port->mdv->caps, conf->nb_queues));
 }
 
 /** Numbers of the queues' RQs, repeated until the RQT is full. free() them. NULL: no memory, logged. */
@@ -22,7 +24,7 @@ static uint32_t *
 rqns_get(const struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf, uint32_t n)
 {
 	const struct rte_eth_dev_data *data = port->eth_dev->data;
-	uint32_t *rqn = malloc(n * sizeof(*rqn));
+	uint32_t *rqn = calloc(n, sizeof(*rqn));
 
 	if (rqn == NULL) {
 		rte_errno = -MLXPMD_FAIL(ENOMEM, "port %u: no memory for an RQT of %u entries", port->port_id, n);
