@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include <rte_cycles.h>
+#include <rte_flow.h>
 
 #include "recover.h"
 
@@ -354,6 +355,50 @@ bad_completions(const struct pmd_conf *conf)
 	CHECK(rte_mempool_in_use_count(pmd_pool) == 0, "%u mbufs held", rte_mempool_in_use_count(pmd_pool));
 }
 
+/*
+ * A queue gets a new RQ, and one of the RQTs that refer to it refuses the new number: those that have it get the old
+ * one again, else the new RQ could not be destroyed. The next repair succeeds, and RSS and flow reach the queue.
+ */
+static void
+table_refused(const struct pmd_conf *conf)
+{
+	static const struct rte_flow_attr attr = { .ingress = 1 };
+	static const struct rte_flow_item items[] = {
+		{ .type = RTE_FLOW_ITEM_TYPE_ETH }, { .type = RTE_FLOW_ITEM_TYPE_IPV6 },
+		{ .type = RTE_FLOW_ITEM_TYPE_END },
+	};
+	static const struct rte_flow_action_queue to = { .index = 1 };
+	static const struct rte_flow_action actions[] = {
+		{ .type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &to }, { .type = RTE_FLOW_ACTION_TYPE_END },
+	};
+	struct pmd_conf two = *conf;
+	struct rte_flow_error error;
+	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 1);
+	char rule[128];
+
+	two.nb_rxq = 2;
+	f.ether_type = RTE_ETHER_TYPE_IPV6;
+	for (unsigned int nth = 0; nth < 3; nth++) {
+		pmd_ports_up(&two);
+		CHECK(rte_flow_create(PORT_A, &attr, items, actions, &error) != NULL);
+		steer_to(1);
+		snprintf(rule, sizeof(rule), "on cmd.entry match port=0 op=MODIFY_RQT after %u count 1 do fail status=INTERNAL_ERR",
+			 nth);
+		CHECK_OK(emu_fault("%s", rule));
+		fault_add("on cqe.write match port=0 q=rx1 after 1 count 1 do corrupt off=0x3f xor=0x50");
+		CHECK(send_bursts(0, 1) == 4, "not sent");
+		CHECK(wait_xstat(PORT_A, PORT_A, 1, "rx_q1_resets", 0) != UINT64_MAX, "no reset");
+		CHECK_EQ(emu_fault_hits(), 1);
+		emu_fault_clear();
+		(void)drain_a(4, 50);
+		CHECK(send_bursts(0, 4) == 16 && drain_a(16, 2000) == 16, "RSS does not reach the queue, table %u", nth);
+		CHECK(pmd_send(PORT_B, 0, &f) == 1 && drain_a(1, 1000) == 1, "the flow does not reach the queue, table %u", nth);
+		CHECK_OK(rte_flow_flush(PORT_A, &error));
+		pmd_ports_down();
+	}
+	CHECK(rte_mempool_in_use_count(pmd_pool) == 0, "%u mbufs held", rte_mempool_in_use_count(pmd_pool));
+}
+
 /* Receive completions with a wrong field: each is counted, and the queue receives again. */
 static void
 bad_fields(const struct pmd_conf *conf)
@@ -440,6 +485,7 @@ static const struct recover_case cases[] = {
 	{ "stop failed", stop_failed },
 	{ "strip during repair", strip_during_repair },
 	{ "bad completions", bad_completions },
+	{ "table refused", table_refused },
 	{ "bad fields", bad_fields },
 	{ "lost doorbell", lost_doorbell },
 };

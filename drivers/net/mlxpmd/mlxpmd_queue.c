@@ -135,6 +135,18 @@ queue_destroy(struct mlxpmd_queue *q)
 	q->ops->disarm(q);
 }
 
+/* What refers to the queue may in part have the new objects: they can be destroyed after it has the old ones again. */
+static void
+queue_renew_undo(struct mlxpmd_queue *q, const struct mlxpmd_queue_hw *old)
+{
+	const struct mlxpmd_queue_hw fresh = q->hw;
+
+	q->hw = *old;
+	(void)q->ops->replaced(q);
+	q->hw = fresh;
+	(void)objects_destroy(q);
+}
+
 /* New objects replace those that have run; references to them are updated before the old ones are destroyed. */
 static int
 queue_renew(struct mlxpmd_queue *q)
@@ -146,7 +158,7 @@ queue_renew(struct mlxpmd_queue *q)
 	if (rc == 0 && q->ops->replaced != NULL) {
 		rc = q->ops->replaced(q);
 		if (rc != 0)
-			(void)objects_destroy(q);
+			queue_renew_undo(q, &old);
 	}
 	if (rc != 0) {
 		q->hw = old;
