@@ -4,14 +4,11 @@
 
 #include <malloc.h>
 #include <string.h>
-#include <time.h>
 
-#include "../check.h"
 #include "host_sim.h"
 
 int allocated;
 bool no_memory;
-uint64_t now_ns;
 
 void *__real_calloc(size_t n, size_t bytes);
 void *__wrap_calloc(size_t n, size_t bytes);
@@ -32,14 +29,4 @@ __wrap_free(void *p)
 	if (p != NULL)
 		memset(p, 0, malloc_usable_size(p));
 	__real_free(p);
-}
-
-int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
-int
-__wrap_clock_gettime(clockid_t id, struct timespec *ts)
-{
-	CHECK_EQ(id, CLOCK_MONOTONIC);
-	ts->tv_sec = now_ns / 1000000000;
-	ts->tv_nsec = now_ns % 1000000000;
-	return 0;
 }

@@ -9,6 +9,7 @@
 #include <mdv_inspect.h>
 #include <mdv_mlx4.h>
 
+#include "host_sim.h"
 #include "mlxpmd_clock_refresh.h"
 #include "mlxpmd_mprq.h"
 #include "telemetry_sim.h"
@@ -125,16 +126,6 @@ mdv_counter_name(const struct mdv_dev *dev, unsigned int i)
 }
 
 #define NOW_NS (UINT64_C(1000) * 1000 * 1000)
-
-int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
-int
-__wrap_clock_gettime(clockid_t id, struct timespec *ts)
-{
-	CHECK_EQ(id, CLOCK_MONOTONIC);
-	ts->tv_sec = NOW_NS / 1000000000;
-	ts->tv_nsec = NOW_NS % 1000000000;
-	return 0;
-}
 
 int
 mlxpmd_tasks_visit(uint16_t port_id, struct mlxpmd_sched *worker,
@@ -670,6 +661,7 @@ test_short(void)
 int
 main(void)
 {
+	now_ns = NOW_NS;
 	port_make();
 	check_help();
 	CHECK_OK(run("/mlxpmd/list", NULL));
