@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_eal.h>
+
 #include "mdv_test.h"
 
 static char *log_text;
@@ -85,4 +87,15 @@ test_open_by(const char *address, enum mdv_open_mode mode)
 	if (rte_pci_addr_parse(address, &pci) == 0)
 		(void)mdv_open(&pci, mode, &dev);
 	return dev;
+}
+
+bool
+test_eal(void)
+{
+	static char words[][20] = { "mdv", "--no-huge", "--no-shconf", "-m16", "--no-pci", "-l0", "--no-telemetry" };
+	char *argv[RTE_DIM(words)];
+
+	for (size_t i = 0; i < RTE_DIM(words); i++)
+		argv[i] = words[i];
+	return rte_eal_init(RTE_DIM(words), argv) >= 0;
 }

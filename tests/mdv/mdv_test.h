@@ -65,4 +65,7 @@ void test_wait_removed(struct mdv_dev *dev, const char *command);
 /** Closes the device; a fault rule removes it meanwhile. */
 void test_close_removed(struct mdv_dev *dev);
 
+/** Starts EAL with little memory and no devices, for a test that needs no more: an opened device is in its memory. */
+bool test_eal(void);
+
 #endif /* MDV_TEST_H */

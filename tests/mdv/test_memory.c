@@ -49,9 +49,9 @@ check_key(struct mdv_dev *dev, const struct mdv_mr_range *range)
 
 	for (const struct mr_entry *e = TAILQ_FIRST(&dev->mr->entries); e != NULL;
 	     e = TAILQ_NEXT(e, next)) {
-		if (range < e->set.range || range >= e->set.range + e->set.n)
+		if (e->set == NULL || range < e->set->range || range >= e->set->range + e->set->n)
 			continue;
-		mr = e->regions[range - e->set.range];
+		mr = e->regions[range - e->set->range];
 		REQUIRE(mr != NULL);
 		CHECK((uintptr_t)mr->addr <= range->start);
 		CHECK((uintptr_t)mr->addr + mr->length >= range->end);

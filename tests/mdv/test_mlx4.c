@@ -104,7 +104,7 @@ main(int argc, char **argv)
 	struct mdv_mlx4 mlx4 = { .comp_mask = 0 };
 	struct rte_pci_addr pci;
 
-	if (argc < 2 || test_device(0, &pci) != 0)
+	if (argc < 2 || !test_eal() || test_device(0, &pci) != 0)
 		return 2;
 	CHECK(mdv_mlx4_card(0x1007) != NULL && mdv_mlx4_card(0x1013) == NULL);
 	if (strcmp(argv[1], "cx3") == 0) {

@@ -658,6 +658,7 @@ main(void)
 	test_merge();
 	test_merge_contained();
 	test_uevent();
+	CHECK(test_eal());
 	test_absent();
 	test_names();
 	test_zeroed_destructors();

@@ -332,11 +332,21 @@ int mdv_wq_state_read(struct mdv_wq *wq);
 __rte_internal
 int mdv_wq_destroy(struct mdv_wq *wq);
 
+/** Mapping of a doorbell page that secondary processes can have at the same address. */
+struct mdv_doorbell {
+	void *page;
+	uint64_t offset;	/**< Of the page in the device's file. */
+	unsigned int users;	/**< SQs; 0: the entry is free. Atomic. */
+};
+/** Entries of the table of a device, in memory that processes share: one for each register that is not shared. */
+#define MDV_DOORBELLS_MAX 1024
+
 /** Send queue; its WQEs are WQEBBs of 64 bytes. */
 struct mdv_sq {
 	struct mdv_wq wq;
 	volatile uint64_t *db_reg; /**< Doorbell register: takes the first 8 bytes of the control segment. */
 	struct mlx5dv_devx_uar *uar; /**< Page of the register. */
+	struct mdv_doorbell *db; /**< The page that db_reg is in; NULL: secondary processes cannot map it. */
 	/** Write-combining, and of this SQ alone: a store needs rte_wmb() before and mdv_wc_flush() after it. */
 	bool db_wc;
 };
@@ -346,6 +356,10 @@ struct mdv_sq_attr {
 	uint32_t cqn, tisn;
 	bool db_wc;	/**< Prefer a write-combining doorbell register to the non-cached one of the context. */
 };
+
+/** The MDV_DOORBELLS_MAX entries of a device; also in a secondary process. */
+__rte_internal
+const struct mdv_doorbell *mdv_doorbells(const struct mdv_dev *dev);
 
 /** Creates an SQ in state RST. As mdv_cq_create(). */
 __rte_internal
@@ -476,6 +490,21 @@ const struct mdv_mr_set *mdv_mr_mempool(struct mdv_dev *dev, struct rte_mempool 
  */
 __rte_internal
 const struct mdv_mr_range *mdv_mr_find(struct mdv_dev *dev, uintptr_t addr);
+
+/**
+ * As mdv_mr_find(), in a secondary process too: takes no lock. false: there is none, or the process that registers was
+ * killed in the middle of it.
+ */
+__rte_internal
+bool mdv_mr_find_shared(const struct mdv_dev *dev, uintptr_t addr, struct mdv_mr_range *out);
+
+/** Registers all mempools that exist: after mdv_open(), those that other processes created. A failure is logged. */
+__rte_internal
+void mdv_mr_existing(struct mdv_dev *dev);
+
+/** Deregisters a mempool that is about to be freed by another process. No effect if it is not registered. */
+__rte_internal
+void mdv_mr_forget(struct mdv_dev *dev, const struct rte_mempool *mp);
 
 /** Registers memory outside mempools, for rte_dev_dma_map(). -EEXIST: already registered. */
 __rte_internal

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_malloc.h>
+
 #include "mdv_private.h"
 #include "mdv_stage.h"
 
@@ -191,7 +193,7 @@ mdv_open_device(const char *name, enum mdv_open_mode mode, struct mdv_dev **out)
 	*out = NULL;
 	if ((unsigned int)mode >= RTE_DIM(backends) || backends[mode] == NULL)
 		return MDV_FAIL(name, EINVAL, "unknown open mode %d", (int)mode);
-	own = mdv_zalloc(name, sizeof(*own), "a device");
+	own = mdv_zalloc_shared(name, sizeof(*own), "a device");
 	if (own == NULL)
 		return -ENOMEM;
 	own->ib_port = 1;
@@ -205,7 +207,7 @@ mdv_open_device(const char *name, enum mdv_open_mode mode, struct mdv_dev **out)
 	if (ret == 0)
 		ret = mdv_stages_up(dev, stages, RTE_DIM(stages));
 	if (ret != 0) {
-		free(dev);
+		rte_free(dev);
 		return mdv_fail(-ret);
 	}
 	*out = dev;
@@ -231,7 +233,7 @@ mdv_close(struct mdv_dev *dev)
 	if (dev == NULL)
 		return;
 	mdv_stages_down(dev, stages, RTE_DIM(stages));
-	free(dev);
+	rte_free(dev);
 }
 
 void

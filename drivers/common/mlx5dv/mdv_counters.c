@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <rte_byteorder.h>
+#include <rte_malloc.h>
 
 #include "mdv_private.h"
 
@@ -77,7 +78,7 @@ struct mdv_counter_set {
 	uint64_t last[MDV_COUNTERS_MAX]; /**< By entry: the last successful reading. */
 	bool failing; /**< The last reading failed, which was logged. */
 	struct {
-		const struct counter *counter;
+		uint16_t counter; /**< Index in counters[]: a pointer would be of one process only. */
 		uint16_t dword; /**< From the start of the reply: outbox, or counter group. */
 	} entry[MDV_COUNTERS_MAX];
 };
@@ -172,7 +173,7 @@ add_from_interface(struct mdv_dev *dev, struct mdv_counter_set *set)
 		if (set->works[counters[i].source] || counters[i].source == SOURCE_VPORT ||
 		    index[i] < 0)
 			continue;
-		set->entry[set->n].counter = &counters[i];
+		set->entry[set->n].counter = i;
 		set->entry[set->n].dword = BY_INTERFACE;
 		set->ethtool_index[set->n++] = index[i];
 	}
@@ -181,7 +182,7 @@ add_from_interface(struct mdv_dev *dev, struct mdv_counter_set *set)
 int
 mdv_counters_open(struct mdv_dev *dev)
 {
-	struct mdv_counter_set *set = mdv_zalloc(dev->name, sizeof(*set), "counters");
+	struct mdv_counter_set *set = mdv_zalloc_shared(dev->name, sizeof(*set), "counters");
 	union reply reply;
 
 	if (set == NULL)
@@ -198,7 +199,7 @@ mdv_counters_open(struct mdv_dev *dev)
 
 		if (!set->works[counters[i].source] || dword < 0)
 			continue;
-		set->entry[set->n].counter = &counters[i];
+		set->entry[set->n].counter = i;
 		set->ethtool_index[set->n] = -1;
 		set->entry[set->n++].dword = dword;
 	}
@@ -212,7 +213,7 @@ void
 mdv_counters_close(struct mdv_dev *dev)
 {
 	pthread_mutex_destroy(&dev->counters->lock);
-	free(dev->counters);
+	rte_free(dev->counters);
 	dev->counters = NULL;
 }
 
@@ -227,7 +228,7 @@ RTE_EXPORT_INTERNAL_SYMBOL(mdv_counter_name)
 const char *
 mdv_counter_name(const struct mdv_dev *dev, unsigned int i)
 {
-	return i < dev->counters->n ? dev->counters->entry[i].counter->name : NULL;
+	return i < dev->counters->n ? counters[dev->counters->entry[i].counter].name : NULL;
 }
 
 /** Looks up the names again: the set of statistics changes with the use of the interface. */
@@ -239,7 +240,7 @@ interface_find(struct mdv_dev *dev, struct mdv_counter_set *set)
 	uint32_t count;
 
 	for (unsigned int i = 0; i < set->n; i++)
-		names[i] = set->entry[i].counter->name;
+		names[i] = counters[set->entry[i].counter].name;
 	count = mdv_ethtool_find(dev, names, set->n, index);
 	if (count == 0)
 		return -ENODATA;
@@ -277,7 +278,7 @@ take_source(struct mdv_dev *dev, struct mdv_counter_set *set, enum counter_sourc
 	for (unsigned int i = 0; i < set->n; i++) {
 		unsigned int dword = set->entry[i].dword;
 
-		if (set->entry[i].counter->source == source && dword != BY_INTERFACE)
+		if (counters[set->entry[i].counter].source == source && dword != BY_INTERFACE)
 			set->last[i] = (uint64_t)rte_be_to_cpu_32(reply.dw[dword]) << 32 |
 				       rte_be_to_cpu_32(reply.dw[dword + 1]);
 	}

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <rte_malloc.h>
+
 #include "mdv_inspect.h"
 #include "mdv_private.h"
 
@@ -24,6 +26,18 @@ void *
 mdv_zalloc(const char *name, size_t bytes, const char *what)
 {
 	void *p = calloc(1, bytes);
+
+	if (p == NULL) {
+		MDV_LOG(ERR, name, "no memory for %s", what);
+		rte_errno = ENOMEM;
+	}
+	return p;
+}
+
+void *
+mdv_zalloc_shared(const char *name, size_t bytes, const char *what)
+{
+	void *p = rte_zmalloc("mdv", bytes, RTE_CACHE_LINE_SIZE);
 
 	if (p == NULL) {
 		MDV_LOG(ERR, name, "no memory for %s", what);

@@ -8,7 +8,9 @@
 
 #include <rte_byteorder.h>
 #include <rte_cycles.h>
+#include <rte_malloc.h>
 #include <rte_memory.h>
+#include <rte_pause.h>
 
 #include "mdv_mr.h"
 
@@ -137,27 +139,61 @@ chunk_note(struct rte_mempool *mp, void *arg, struct rte_mempool_memhdr *memhdr,
 	chunk->page_bytes = page_bytes_of(memhdr->addr);
 }
 
+/* ------------------------------------------------------------------ sets; control lock held */
+
+/** Finds free slots, one per range. The lock must not be held while EAL allocates (on_memory_event()). */
+static struct mdv_mr_set *
+set_alloc(struct mdv_mr_table *t, unsigned int ranges)
+{
+	unsigned int run = 0;
+
+	for (unsigned int i = 0; i < MDV_MR_RANGES_MAX; i++) {
+		run = t->used[i] ? 0 : run + 1;
+		if (run != ranges)
+			continue;
+		memset(&t->used[i + 1 - ranges], 1, ranges);
+		return memset(&t->slots[i + 1 - ranges], 0, ranges * sizeof(t->slots[0]));
+	}
+	return NULL;
+}
+
+static void
+set_free(struct mdv_mr_table *t, const struct mdv_mr_set *set, unsigned int ranges)
+{
+	memset(&t->used[(const struct mr_slot *)set - t->slots], 0, ranges);
+}
+
 /* ------------------------------------------------------------------ entries */
 
 static struct mr_entry *
 entry_alloc(struct mdv_dev *dev, unsigned int ranges)
 {
-	struct mr_entry *e = calloc(1, sizeof(*e) + ranges * sizeof(e->set.range[0]));
+	struct mr_entry *e = calloc(1, sizeof(*e));
 
 	if (e != NULL)
 		e->regions = calloc(ranges, sizeof(*e->regions));
 	if (e != NULL && e->regions != NULL)
+		e->set = set_alloc(dev->mr, ranges);
+	if (e != NULL && e->set != NULL) {
+		e->ranges = ranges;
 		return e;
+	}
+	if (e != NULL)
+		free(e->regions);
 	free(e);
-	return MDV_FAIL_NULL(dev->name, ENOMEM, "no memory for an entry of %u memory ranges", ranges);
+	return MDV_FAIL_NULL(dev->name, ENOMEM, "no memory for an entry of %u memory ranges (at most %u of a device)",
+			     ranges, MDV_MR_RANGES_MAX);
 }
 
 /** Destroys the keys and frees the entry. */
 static void
 entry_free(struct mdv_dev *dev, struct mr_entry *e)
 {
-	for (unsigned int i = e->set.n; i > 0; i--)
-		region_down(dev, e->regions[i - 1]);
+	if (e->set != NULL) {
+		for (unsigned int i = e->set->n; i > 0; i--)
+			region_down(dev, e->regions[i - 1]);
+		set_free(dev->mr, e->set, e->ranges);
+	}
 	free(e->regions);
 	free(e);
 }
@@ -170,13 +206,13 @@ entry_of_chunks(struct mdv_dev *dev, const struct rte_mempool *mp, const struct 
 
 	if (e == NULL)
 		return NULL;
-	e->set.mp = mp;
+	e->mp = e->set->mp = mp;
 	for (unsigned int i = 0; i < n; i++) {
-		if (region_up(dev, &chunks[i], &e->regions[i], &e->set.range[i]) != 0) {
+		if (region_up(dev, &chunks[i], &e->regions[i], &e->set->range[i]) != 0) {
 			MDV_UNDO(entry_free(dev, e));
 			return NULL;
 		}
-		e->set.n++;
+		e->set->n++;
 	}
 	return e;
 }
@@ -198,7 +234,7 @@ mempool_register(struct mdv_dev *dev, struct rte_mempool *mp)
 	e = entry_of_chunks(dev, mp, list.chunks, list.n);
 	free(list.chunks);
 	if (e != NULL)
-		MDV_LOG(DEBUG, dev->name, "mempool %s registered with %u keys", mp->name, e->set.n);
+		MDV_LOG(DEBUG, dev->name, "mempool %s registered with %u keys", mp->name, e->set->n);
 	else
 		MDV_LOG(INFO, dev->name, "mempool %s is not registered", mp->name);
 	return e;
@@ -219,6 +255,22 @@ external_register(struct mdv_dev *dev, uintptr_t start, uintptr_t end)
 
 /* ------------------------------------------------------------------ index for look-ups */
 
+/** Copies the index to where other processes read it. */
+static void
+board_write(struct mdv_mr_table *t)
+{
+	struct mr_board *b = &t->board;
+
+	__atomic_store_n(&b->sequence, b->sequence + 1, __ATOMIC_RELAXED);
+	/* Order the odd sequence before the ranges. */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	for (unsigned int i = 0; i < t->index_n; i++)
+		b->range[i] = *t->index[i].range;
+	b->n = t->index_n;
+	/* Release: a reader of the even sequence gets all of them. */
+	__atomic_store_n(&b->sequence, b->sequence + 1, __ATOMIC_RELEASE);
+}
+
 /** Computes max_end: no range at or before entry i ends beyond it. */
 static void
 index_rebuild(struct mdv_mr_table *t)
@@ -229,6 +281,7 @@ index_rebuild(struct mdv_mr_table *t)
 		max_end = RTE_MAX(max_end, t->index[i].range->end);
 		t->index[i].max_end = max_end;
 	}
+	board_write(t);
 }
 
 static int
@@ -311,6 +364,43 @@ mdv_mr_find(struct mdv_dev *dev, uintptr_t addr)
 	return found;
 }
 
+/** Attempts of a reader that the writer overtakes: it writes for microseconds, unless it was killed meanwhile. */
+#define BOARD_TRIES 1000
+
+static bool
+board_look(const struct mr_board *b, uintptr_t addr, struct mdv_mr_range *out)
+{
+	const unsigned int n = RTE_MIN(__atomic_load_n(&b->n, __ATOMIC_RELAXED), MDV_MR_RANGES_MAX);
+
+	/* Not in order if ranges contain each other; there are few. */
+	for (unsigned int i = 0; i < n; i++) {
+		*out = b->range[i];
+		if (addr >= out->start && addr < out->end)
+			return true;
+	}
+	return false;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_mr_find_shared)
+bool
+mdv_mr_find_shared(const struct mdv_dev *dev, uintptr_t addr, struct mdv_mr_range *out)
+{
+	const struct mr_board *b = &dev->mr->board;
+	uint32_t sequence;
+	bool found;
+
+	for (unsigned int i = 0; i < BOARD_TRIES; i++) {
+		sequence = __atomic_load_n(&b->sequence, __ATOMIC_ACQUIRE);
+		found = (sequence & 1) == 0 && board_look(b, addr, out);
+		/* Order the ranges before the second reading. */
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if ((sequence & 1) == 0 && __atomic_load_n(&b->sequence, __ATOMIC_RELAXED) == sequence)
+			return found;
+		rte_pause();
+	}
+	return false;
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(mdv_mr_generation)
 uint32_t
 mdv_mr_generation(const struct mdv_dev *dev)
@@ -326,7 +416,7 @@ entry_of_mempool(struct mdv_mr_table *t, const struct rte_mempool *mp)
 	struct mr_entry *e;
 
 	TAILQ_FOREACH(e, &t->entries, next)
-		if (e->set.mp == mp)
+		if (e->mp == mp)
 			return e;
 	return NULL;
 }
@@ -337,8 +427,8 @@ entry_of_external(struct mdv_mr_table *t, uintptr_t start, uintptr_t end)
 	struct mr_entry *e;
 
 	TAILQ_FOREACH(e, &t->entries, next)
-		if (e->set.mp == NULL && e->set.range[0].start == start &&
-		    e->set.range[0].end == end)
+		if (e->mp == NULL && e->set->range[0].start == start &&
+		    e->set->range[0].end == end)
 			return e;
 	return NULL;
 }
@@ -348,15 +438,15 @@ static void
 entry_drop(struct mdv_dev *dev, struct mr_entry *e)
 {
 	TAILQ_REMOVE(&dev->mr->entries, e, next);
-	if (e->set.n > 0)
-		index_remove(dev->mr, &e->set);
+	if (e->set != NULL)
+		index_remove(dev->mr, e->set);
 	entry_free(dev, e);
 }
 
 static int
 entry_publish(struct mdv_dev *dev, struct mr_entry *e)
 {
-	if (index_add(dev->mr, &e->set) != 0) {
+	if (index_add(dev->mr, e->set) != 0) {
 		entry_free(dev, e);
 		return MDV_FAIL(dev->name, ENOMEM, "no memory for the index of registered memory");
 	}
@@ -372,7 +462,7 @@ entry_fail(struct mdv_mr_table *t, const struct rte_mempool *mp, int err)
 
 	if (e == NULL)
 		return;
-	e->set.mp = mp;
+	e->mp = mp;
 	e->err = err;
 	e->retry_tsc = rte_get_tsc_cycles() + rte_get_tsc_hz();
 	TAILQ_INSERT_TAIL(&t->entries, e, next);
@@ -387,7 +477,7 @@ register_mempool(struct mdv_dev *dev, struct rte_mempool *mp)
 	struct mr_entry *e = entry_of_mempool(t, mp);
 
 	if (e != NULL && e->err == 0)
-		return &e->set;
+		return e->set;
 	if (e != NULL && rte_get_tsc_cycles() < e->retry_tsc) {
 		rte_errno = e->err;
 		return NULL;
@@ -396,7 +486,7 @@ register_mempool(struct mdv_dev *dev, struct rte_mempool *mp)
 		entry_drop(dev, e);
 	e = mempool_register(dev, mp);
 	if (e != NULL && entry_publish(dev, e) == 0)
-		return &e->set;
+		return e->set;
 	entry_fail(t, mp, rte_errno);
 	return NULL;
 }
@@ -413,8 +503,9 @@ mdv_mr_mempool(struct mdv_dev *dev, struct rte_mempool *mp)
 	return set;
 }
 
-static void
-forget_mempool(struct mdv_dev *dev, const struct rte_mempool *mp)
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_mr_forget)
+void
+mdv_mr_forget(struct mdv_dev *dev, const struct rte_mempool *mp)
 {
 	struct mr_entry *e;
 
@@ -438,7 +529,7 @@ on_mempool_event(enum rte_mempool_event event, struct rte_mempool *mp, void *arg
 	struct mdv_dev *dev = arg;
 
 	if (event == RTE_MEMPOOL_EVENT_DESTROY)
-		forget_mempool(dev, mp);
+		mdv_mr_forget(dev, mp);
 	else if (event == RTE_MEMPOOL_EVENT_READY && is_for_io(mp))
 		/* A failure is logged; mdv_mr_mempool() tries again. */
 		mdv_mr_mempool(dev, mp);
@@ -451,13 +542,20 @@ on_existing_mempool(struct rte_mempool *mp, void *arg)
 		mdv_mr_mempool(arg, mp);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_mr_existing)
+void
+mdv_mr_existing(struct mdv_dev *dev)
+{
+	rte_mempool_walk(on_existing_mempool, dev);
+}
+
 /* ------------------------------------------------------------------ freed memory */
 
 static bool
 entry_overlaps(const struct mr_entry *e, uintptr_t start, uintptr_t end)
 {
-	for (unsigned int i = 0; i < e->set.n; i++)
-		if (e->set.range[i].start < end && start < e->set.range[i].end)
+	for (unsigned int i = 0; e->set != NULL && i < e->set->n; i++)
+		if (e->set->range[i].start < end && start < e->set->range[i].end)
 			return true;
 	return false;
 }
@@ -557,7 +655,7 @@ subscribe(struct mdv_dev *dev)
 int
 mdv_mr_open(struct mdv_dev *dev)
 {
-	struct mdv_mr_table *t = mdv_zalloc(dev->name, sizeof(*t), "the table of registered memory");
+	struct mdv_mr_table *t = mdv_zalloc_shared(dev->name, sizeof(*t), "the table of registered memory");
 
 	if (t == NULL)
 		return -ENOMEM;
@@ -567,12 +665,12 @@ mdv_mr_open(struct mdv_dev *dev)
 	dev->mr = t;
 	if (subscribe(dev) != 0) {
 		pthread_mutex_destroy(&t->control_lock);
-		free(t);
+		rte_free(t);
 		dev->mr = NULL;
 		return -rte_errno;
 	}
 	/* Walk after subscribing: a mempool created in between is then found twice, not missed. */
-	rte_mempool_walk(on_existing_mempool, dev);
+	mdv_mr_existing(dev);
 	return 0;
 }
 
@@ -591,6 +689,6 @@ mdv_mr_close(struct mdv_dev *dev)
 	pthread_mutex_unlock(&t->control_lock);
 	pthread_mutex_destroy(&t->control_lock);
 	free(t->index);
-	free(t);
+	rte_free(t);
 	dev->mr = NULL;
 }

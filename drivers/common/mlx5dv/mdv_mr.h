@@ -12,15 +12,17 @@
 #include "mdv_private.h"
 
 /**
- * A mempool (set.mp) or external memory (set.mp NULL): set.n keys. A mempool that could not be registered has none,
+ * A mempool (mp) or external memory (mp NULL): set->n keys. A mempool that could not be registered has no set,
  * but an errno, which is returned until the next attempt.
  */
 struct mr_entry {
 	TAILQ_ENTRY(mr_entry) next;
+	const struct rte_mempool *mp;
 	int err;
 	uint64_t retry_tsc;
-	struct ibv_mr **regions; /**< One per set.range. */
-	struct mdv_mr_set set;	   /**< Last member, because it ends with a flexible array. */
+	struct ibv_mr **regions; /**< One per set->range. */
+	unsigned int ranges;	 /**< Slots of the set. */
+	struct mdv_mr_set *set;	 /**< In mdv_mr_table.slots. */
 };
 
 struct mr_index {
@@ -28,9 +30,29 @@ struct mr_index {
 	uintptr_t max_end; /**< Largest end of this and all earlier ranges. */
 };
 
+/** Most ranges of a device. */
+#define MDV_MR_RANGES_MAX 4096u
+/** Place of a set: as many slots as it has ranges. */
+struct mr_slot {
+	uint8_t bytes[sizeof(struct mdv_mr_set) + sizeof(struct mdv_mr_range)];
+} __rte_aligned(8);
+
+/**
+ * The ranges for other processes, sorted by start. A reader takes no lock, so that it can be killed at any time: it
+ * reads again if the sequence is odd, or has changed meanwhile.
+ */
+struct mr_board {
+	uint32_t sequence;
+	unsigned int n;
+	struct mdv_mr_range range[MDV_MR_RANGES_MAX];
+};
+
 /**
  * control_lock serialises changes, which run firmware commands and may take long. index_lock is held
  * for writing only to replace the index, so that readers never wait for the device.
+ *
+ * The table is in memory that processes share. A secondary process uses generation, sets and board; the entries and
+ * the index are those of the primary process.
  */
 struct mdv_mr_table {
 	pthread_mutex_t control_lock;
@@ -39,6 +61,9 @@ struct mdv_mr_table {
 	struct mr_index *index; /**< Sorted by start. */
 	unsigned int index_n;
 	uint32_t generation;
+	uint8_t used[MDV_MR_RANGES_MAX]; /**< Slots in use. */
+	struct mr_slot slots[MDV_MR_RANGES_MAX];
+	struct mr_board board;
 };
 
 /** Contiguous memory to be registered: exact bounds and page size. */

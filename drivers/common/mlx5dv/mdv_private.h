@@ -139,6 +139,8 @@ extern const struct mdv_backend mdv_backend_verbs, mdv_backend_vfio;
 const char *mdv_errno_name(int err);
 /** Zeroed memory, to be released with free(). NULL with ENOMEM, logged with the name of what it is for. */
 void *mdv_zalloc(const char *name, size_t bytes, const char *what);
+/** The same in memory that secondary processes share, to be released with rte_free(). */
+void *mdv_zalloc_shared(const char *name, size_t bytes, const char *what);
 /** Makes an eventfd readable. EAGAIN means that its counter is at the limit, and the descriptor readable. */
 void mdv_eventfd_signal(int fd);
 /** Sets O_NONBLOCK. 0 or -errno, logged with the name of the descriptor. */
@@ -336,6 +338,7 @@ struct mdv_dev_own {
 	bool switchdev;	    /**< Verbs: the port is the uplink of a PF in switchdev mode. */
 	uint32_t source_value, source_mask; /**< Register C 0 of frames from the uplink; mask 0: frames have none. */
 	struct mdv_uplink *uplink; /**< Switchdev: rules for sending, else NULL. */
+	struct mdv_doorbell doorbells[MDV_DOORBELLS_MAX]; /**< mdv_doorbell.c */
 };
 
 /** @return the private part of a device, which dev is the first member of. DPDK's own build refuses a cast of const. */
@@ -359,6 +362,13 @@ void mdv_uplink_close(struct mdv_dev *dev);
 int mdv_uplink_connect(struct mdv_dev *dev, uint32_t sqn);
 /** Undoes it, before the SQ is destroyed. */
 void mdv_uplink_disconnect(struct mdv_dev *dev, uint32_t sqn);
+
+/* ------------------------------------------------------------------ mdv_doorbell.c */
+
+/** Moves sq->db_reg to a mapping of its page that secondary processes can have, too, if that is possible. */
+void mdv_doorbell_map(struct mdv_dev *dev, struct mdv_sq *sq);
+/** To be called before the UAR is freed. */
+void mdv_doorbell_unmap(struct mdv_sq *sq);
 
 /* ------------------------------------------------------------------ mdv_caps.c */
 

@@ -322,6 +322,7 @@ attach_uar(struct mdv_dev *dev, bool wc, struct mdv_sq *sq)
 									     MLX5DV_UAR_ALLOC_TYPE_BF));
 	if (sq->uar != NULL) {
 		sq->db_reg = sq->uar->reg_addr;
+		mdv_doorbell_map(dev, sq);
 		return 0;
 	}
 	return MDV_FAIL(dev->name, errno, "no doorbell page for an SQ: %s", mdv_errno_name(errno));
@@ -332,6 +333,7 @@ detach_uar(struct mdv_wq *wq)
 {
 	struct mdv_sq *sq = container_of(wq, struct mdv_sq, wq);
 
+	mdv_doorbell_unmap(sq);
 	mlx5dv_devx_free_uar(sq->uar);
 	sq->uar = NULL;
 }
