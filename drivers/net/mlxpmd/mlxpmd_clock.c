@@ -225,16 +225,20 @@ void
 mlxpmd_clock_info_get(const struct mlxpmd_clock *clock, struct mlxpmd_clock_info *info)
 {
 	struct mlxpmd_clock_refresher *r = clock->refresher;
+	/* A secondary process takes no lock, with which it could be killed: it may get counters of two refreshes. */
+	const bool locks = rte_eal_process_type() == RTE_PROC_PRIMARY;
 	uint64_t now;
 	bool expired;
 
-	pthread_mutex_lock(&r->lock);
+	if (locks)
+		pthread_mutex_lock(&r->lock);
 	now = rte_rdtsc();
 	*info = r->info;
 	expired = has_expired(r, now);
 	if (expired && !r->absent)
 		info->expired++; /* The next refresh will count it. */
-	pthread_mutex_unlock(&r->lock);
+	if (locks)
+		pthread_mutex_unlock(&r->lock);
 	info->age_ns = info->state.age_ns;
 	if (now > info->refreshed_tsc)
 		info->age_ns += tsc_to_ns(now - info->refreshed_tsc);
@@ -340,6 +344,8 @@ mlxpmd_read_clock(struct rte_eth_dev *eth_dev, uint64_t *value)
 	rc = mlxpmd_clock_now(port->clock, value);
 	if (rc == 0 || port->clock->kind != MDV_CLOCK_TICKS)
 		return rc;
-	/* No relation of ticks to the TSC is known: read the device, unless it was removed. */
+	/* No relation of ticks to the TSC is known: read the device, which a secondary process cannot. */
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return -ENOTSUP;
 	return mdv_removed(port->mdv) ? -ENODEV : mdv_clock_raw(port->mdv, value);
 }

@@ -11,7 +11,7 @@
  * asynchronous query, are queried by the port's worker.
  */
 
-#include <stdlib.h>
+#include <rte_malloc.h>
 
 #include <mdv_async.h>
 
@@ -421,10 +421,11 @@ mlxpmd_counts_get(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
 {
 	struct mlxpmd_counts_cache *c = port->counts;
 	uint64_t now_ns = mlxpmd_now_ns();
+	const bool primary = rte_eal_process_type() == RTE_PROC_PRIMARY;
 	struct group *g = &c->group[which];
 	bool read;
 
-	if (c->age_ns == 0) {
+	if (c->age_ns == 0 && primary) {
 		mlxpmd_counts_read(port, which, counts);
 		return;
 	}
@@ -435,7 +436,8 @@ mlxpmd_counts_get(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
 	snapshot(c, which, counts);
 	if (is_empty(port, which))
 		counts->queried_ns[which] = now_ns;
-	if (is_empty(port, which) || mdv_removed(port->mdv))
+	/* A secondary process requests nothing: the tasks of the primary one find that the group is read. */
+	if (is_empty(port, which) || mdv_removed(port->mdv) || !primary)
 		return;
 	if (is_late(port, which, counts->queried_ns[which], now_ns, read))
 		late_log(port, which, counts->queried_ns[which], now_ns);
@@ -510,7 +512,7 @@ tasks_add(struct mlxpmd_port *port)
 int
 mlxpmd_counts_up(struct mlxpmd_port *port)
 {
-	struct mlxpmd_counts_cache *c = calloc(1, sizeof(*c));
+	struct mlxpmd_counts_cache *c = rte_zmalloc("mlxpmd_counts", sizeof(*c), 0);
 	int rc;
 
 	if (c == NULL)
@@ -518,7 +520,7 @@ mlxpmd_counts_up(struct mlxpmd_port *port)
 	c->age_ns = port->args.stats_age_ms * MLXPMD_NS_PER_MS;
 	rc = port->q_counter != NULL ? mdv_async_open(port->mdv, &c->async) : 0;
 	if (rc != 0 && rc != -EOPNOTSUPP) {
-		free(c);
+		rte_free(c);
 		return rc;
 	}
 	c->info.async = c->async != NULL;
@@ -554,5 +556,5 @@ mlxpmd_counts_down(struct mlxpmd_port *port)
 	pthread_mutex_destroy(&c->lock);
 	for (int which = 0; which < MLXPMD_NB_COUNTS; which++)
 		pthread_mutex_destroy(&c->group[which].query_lock);
-	free(c);
+	rte_free(c);
 }

@@ -12,7 +12,8 @@
  */
 
 #include <stdarg.h>
-#include <stdlib.h>
+
+#include <rte_malloc.h>
 
 #include "mlxpmd_clock_refresh.h"
 #include "mlxpmd_ctrl.h"
@@ -66,13 +67,13 @@ mlxpmd_queue_stats_retire(struct mlxpmd_queue *q)
 
 /* Sum over the port's queues of one kind since the last reset, released queues included. */
 static void
-stats_sum(struct mlxpmd_port *port, enum mlxpmd_queue_kind kind, struct mlxpmd_queue_stats *sum)
+stats_sum(const struct rte_eth_dev *eth_dev, enum mlxpmd_queue_kind kind, struct mlxpmd_queue_stats *sum)
 {
-	const struct rte_eth_dev_data *data = port->eth_dev->data;
+	const struct rte_eth_dev_data *data = eth_dev->data;
 	struct mlxpmd_queue_stats one;
 	uint16_t i;
 
-	*sum = port->stats_base->released[kind];
+	*sum = MLXPMD_PORT(eth_dev)->stats_base->released[kind];
 	for (i = 0; i < mlxpmd_queues_count(data, kind); i++) {
 		one = stats_at(data, kind, i);
 		stats_add(sum, &one);
@@ -115,8 +116,8 @@ mlxpmd_stats_get(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats, struc
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	struct mlxpmd_queue_stats rx, tx;
 
-	stats_sum(port, MLXPMD_RX, &rx);
-	stats_sum(port, MLXPMD_TX, &tx);
+	stats_sum(eth_dev, MLXPMD_RX, &rx);
+	stats_sum(eth_dev, MLXPMD_TX, &tx);
 	stats->ipackets = rx.packets;
 	stats->ibytes = rx.bytes;
 	stats->ierrors = rx.errors + rx.cqe_bad;
@@ -306,7 +307,7 @@ walk(struct rte_eth_dev *eth_dev, struct walk *w, unsigned int n)
 	for (i = 0; i < RTE_DIM(clock_kinds); i++)
 		put(w, counter_of(&info, &clock_kinds[i]) - port->stats_base->clock[i], "%s", clock_kinds[i].name);
 	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++) {
-		stats_sum(port, kind, &stats);
+		stats_sum(eth_dev, kind, &stats);
 		put_queue(w, kind, -1, &stats);
 	}
 	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++) {
@@ -369,7 +370,7 @@ mlxpmd_stats_up(struct mlxpmd_port *port)
 {
 	int rc;
 
-	port->stats_base = calloc(1, sizeof(*port->stats_base));
+	port->stats_base = rte_zmalloc("mlxpmd_stats", sizeof(*port->stats_base), 0);
 	if (port->stats_base == NULL)
 		return MLXPMD_FAIL(ENOMEM, "port %u: no memory for statistics", port->port_id);
 	rc = q_counter_up(port);
@@ -386,6 +387,6 @@ mlxpmd_stats_down(struct mlxpmd_port *port)
 	mlxpmd_counts_down(port);
 	(void)mdv_obj_destroy(port->q_counter);
 	port->q_counter = NULL;
-	free(port->stats_base);
+	rte_free(port->stats_base);
 	port->stats_base = NULL;
 }
