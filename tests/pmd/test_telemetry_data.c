@@ -47,7 +47,7 @@ mlxpmd_queue_stats_get(const struct mlxpmd_queue *q, struct mlxpmd_queue_stats *
 
 	CHECK(pthread_mutex_trylock(&port.lock) != 0);
 	*out = (struct mlxpmd_queue_stats){
-		.errors = 11 + tx, .cqe_bad = 21 + tx, .resets = 31 + tx, .stalls = 41 + tx,
+		.errors = 11 + tx, .cqe_bad = 21 + tx, .resets = 31 + tx, .stalls = 41 + tx, .packets = 51 + tx, .bytes = 61 + tx, .nombuf = 71,
 	};
 }
 
@@ -327,9 +327,9 @@ static void
 test_queues(void)
 {
 	CHECK_OK(run("/mlxpmd/queues", "3"));
-	CHECK_STR(text, "rx15/state=ready\nrx15/completion_errors=11\nrx15/completions_refused=21\nrx15/resets=31\n"
+	CHECK_STR(text, "rx15/state=ready\nrx15/packets=51\nrx15/bytes=61\nrx15/mbuf_missing=71\nrx15/completion_errors=11\nrx15/completions_refused=21\nrx15/resets=31\n"
 			"rx15/last_syndrome=PROT\nrx15/last_vendor_syndrome=81\n"
-			"tx0/state=failed\ntx0/packets_lost=12\ntx0/completions_refused=22\ntx0/resets=32\ntx0/stalls=42\n"
+			"tx0/state=failed\ntx0/packets=52\ntx0/bytes=62\ntx0/packets_lost=12\ntx0/completions_refused=22\ntx0/resets=32\ntx0/stalls=42\n"
 			"tx0/last_syndrome=none\ntx0/last_vendor_syndrome=0\ntx0/inline_mpw=0\ntx0/inline_max=0\n"
 			"tx0/inline_why=the port was not started yet\n");
 	rxq.striding = (struct mlxpmd_striding){ .log_strides = 6, .attached = 70, .given = 1, .lro_packets = 5 };
