@@ -124,6 +124,18 @@ group_attach(struct raw *r, unsigned port)
 	close(null);
 }
 
+/* What /proc has of the descriptor, cut off or not. */
+static void
+device_link(int fd)
+{
+	char path[32], text[64] = "";
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	CHECK_EQ(readlink(path, text, sizeof(text)), 24);
+	CHECK_STR(text, "anon_inode:[vfio-device]");
+	CHECK(readlink(path, text, 4) == 4);
+}
+
 static void
 iommu_info(struct raw *r)
 {
@@ -376,6 +388,7 @@ case_vfio_raw(unsigned port)
 	mappings(&r);
 	r.device = ioctl(r.group, VFIO_GROUP_GET_DEVICE_FD, vfio_address(port));
 	CHECK(r.device >= 0);
+	device_link(r.device);
 	device_info(&r);
 	bar(&r);
 	interrupts(&r);
