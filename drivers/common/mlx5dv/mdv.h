@@ -357,6 +357,9 @@ struct mdv_sq_attr {
 	bool db_wc;	/**< Prefer a write-combining doorbell register to the non-cached one of the context. */
 };
 
+/** Descriptor of the device, of which other processes can map doorbell pages. -1: through VFIO it may be unknown. */
+__rte_internal
+int mdv_device_fd(const struct mdv_dev *dev);
 /** The MDV_DOORBELLS_MAX entries of a device; also in a secondary process. */
 __rte_internal
 const struct mdv_doorbell *mdv_doorbells(const struct mdv_dev *dev);

@@ -15,7 +15,7 @@
 
 #include <rte_eal.h>
 
-#include "mdv_private.h"
+#include "mdv_vfio.h"
 
 /*
  * Only a hint: the kernel chooses another address if this one is in use or does not exist. It is beyond the memory of
@@ -46,7 +46,7 @@ page_map(struct mdv_dev *dev, struct mdv_doorbell *d, uint64_t offset)
 {
 	static uintptr_t hint = DOORBELL_HINT;
 	const size_t bytes = sysconf(_SC_PAGESIZE);
-	void *page = mmap((void *)hint, bytes, PROT_WRITE, MAP_SHARED, dev->ibv->cmd_fd, offset);
+	void *page = mmap((void *)hint, bytes, PROT_WRITE, MAP_SHARED, mdv_device_fd(dev), offset);
 
 	if (page == MAP_FAILED) {
 		MDV_LOG(NOTICE, dev->name, "no second mapping of a doorbell page: %s: secondary processes cannot send",
@@ -60,18 +60,33 @@ page_map(struct mdv_dev *dev, struct mdv_doorbell *d, uint64_t offset)
 	return true;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_device_fd)
+int
+mdv_device_fd(const struct mdv_dev *dev)
+{
+	return dev->mode == MDV_OPEN_VFIO ? dev->vfio->device_fd : dev->ibv->cmd_fd;
+}
+
+/* Through VFIO: BAR 0 is region 0, which is at the begin of the file, and UAR page n is at n * 4 KiB of it. */
+static uint64_t
+page_offset(const struct mdv_dev *dev, const struct mlx5dv_devx_uar *uar)
+{
+	return dev->mode == MDV_OPEN_VFIO ? (uint64_t)uar->page_id * MDV_ADAPTER_PAGE_BYTES : (uint64_t)uar->mmap_off;
+}
+
 void
 mdv_doorbell_map(struct mdv_dev *dev, struct mdv_sq *sq)
 {
+	const uint64_t offset = page_offset(dev, sq->uar);
 	struct mdv_doorbell *d;
 
 	sq->db = NULL;
-	/* Without hugepages there are no secondary processes. Through VFIO libmlx5 does not pass on the descriptor. */
-	if (dev->mode != MDV_OPEN_VERBS || !rte_eal_has_hugepages())
+	/* Without hugepages there are no secondary processes. */
+	if (mdv_device_fd(dev) < 0 || !rte_eal_has_hugepages())
 		return;
 	pthread_mutex_lock(&lock);
-	d = entry_find(dev, sq->uar->mmap_off);
-	if (d != NULL && (d->users != 0 || page_map(dev, d, sq->uar->mmap_off))) {
+	d = entry_find(dev, offset);
+	if (d != NULL && (d->users != 0 || page_map(dev, d, offset))) {
 		/* Release: page and offset are visible with it. */
 		__atomic_fetch_add(&d->users, 1, __ATOMIC_RELEASE);
 		sq->db = d;

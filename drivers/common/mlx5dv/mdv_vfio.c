@@ -6,10 +6,12 @@
  * as those of the kernel driver.
  */
 
+#include <dirent.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mdv_compat.h"
 #include "mdv_vfio.h"
@@ -51,12 +53,68 @@ explain(const struct mdv_dev *dev, const char *what, int err)
 	return mdv_fail(err);
 }
 
+/** Descriptors of VFIO devices of a process. */
+struct device_fds {
+	int fd[64];
+	unsigned int n;
+};
+
+/* Linux, vfio_device_open_file(): anon_inode_getfile("[vfio-device]"). */
+static void
+device_fds_get(struct device_fds *fds)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	char path[32], target[64], *end;
+	struct dirent *entry;
+	unsigned long fd;
+	ssize_t len;
+
+	fds->n = 0;
+	while (dir != NULL && fds->n < RTE_DIM(fds->fd) && (entry = readdir(dir)) != NULL) {
+		fd = strtoul(entry->d_name, &end, 10);
+		if (*end != '\0')
+			continue; /* "." and "..". */
+		snprintf(path, sizeof(path), "/proc/self/fd/%lu", fd);
+		len = readlink(path, target, sizeof(target) - 1);
+		target[len > 0 ? len : 0] = '\0';
+		if (strcmp(target, "anon_inode:[vfio-device]") == 0)
+			fds->fd[fds->n++] = fd;
+	}
+	if (dir != NULL)
+		closedir(dir);
+}
+
+/*
+ * The descriptor that libmlx5 has for the device, and does not return: the only one that is there since `before`. -1:
+ * another thread has opened a device meanwhile.
+ */
+static int
+device_fd_since(const struct device_fds *before)
+{
+	struct device_fds now;
+	unsigned int i, k;
+	int found = -1;
+
+	device_fds_get(&now);
+	for (i = 0; i < now.n; i++) {
+		for (k = 0; k < before->n && before->fd[k] != now.fd[i]; k++)
+			;
+		if (k < before->n)
+			continue;
+		if (found >= 0)
+			return -1;
+		found = now.fd[i];
+	}
+	return found;
+}
+
 static int
 context_open(struct mdv_dev *dev)
 {
 	char name[PCI_PRI_STR_SIZE + 1];
 	struct mlx5dv_vfio_context_attr attr = { .pci_name = name };
 	struct ibv_device **list;
+	struct device_fds before;
 	int err;
 
 	rte_pci_device_name(&dev->pci, name, sizeof(name));
@@ -68,10 +126,13 @@ context_open(struct mdv_dev *dev)
 		err = errno == ENOMEM ? ENOMEM : ENODEV;
 		return explain(dev, "no mlx5 device through VFIO", err);
 	}
+	device_fds_get(&before);
 	errno = 0;
 	dev->ibv = MDV_RUN(dev, ibv_open_device(list[0]));
 	err = errno != 0 ? errno : EIO;
 	ibv_free_device_list(list);
+	if (dev->ibv != NULL)
+		dev->vfio->device_fd = device_fd_since(&before);
 	return dev->ibv != NULL ? 0 : explain(dev, "cannot open the device through VFIO", err);
 }
 
@@ -173,7 +234,7 @@ vfio_open(struct mdv_dev *dev)
 	dev->vfio = mdv_zalloc(dev->name, sizeof(*dev->vfio), "a VFIO context");
 	if (dev->vfio == NULL)
 		return -ENOMEM;
-	dev->vfio->stop_fd = dev->vfio->library_event_fd = dev->vfio->closed_fd = -1;
+	dev->vfio->stop_fd = dev->vfio->library_event_fd = dev->vfio->closed_fd = dev->vfio->device_fd = -1;
 	dev->vfio->l2_index = MDV_L2_NONE;
 	pthread_mutex_init(&dev->vfio->eq_lock, NULL);
 	ret = context_open(dev);

@@ -17,6 +17,7 @@ struct mdv_vfio {
 	 * not located. Atomic, because the event thread starts before the UAR exists.
 	 */
 	const struct prm_initial_seg *seg;
+	int device_fd;	   /**< That of libmlx5, for as long as the context is open; -1: not known. */
 	pthread_t event_thread;
 	int stop_fd;	   /**< Ends the event thread. */
 	bool event_thread_runs;
