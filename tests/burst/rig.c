@@ -204,6 +204,13 @@ mdv_mr_find(struct mdv_dev *dev __rte_unused, uintptr_t addr)
 	return NULL;
 }
 
+bool
+mdv_mr_find_shared(const struct mdv_dev *dev __rte_unused, uintptr_t addr __rte_unused,
+		   struct mdv_mr_range *out __rte_unused)
+{
+	return false; /* Of secondary processes. */
+}
+
 uint32_t
 mdv_mr_generation(const struct mdv_dev *dev __rte_unused)
 {

@@ -125,9 +125,8 @@ class Example:
                e2e.testlib.runtime_dir_removed(folder.name), *eal]
         if shared:
             eal = [word for word in eal if word not in ("--no-huge", "--no-shconf")]
-        self.again = lambda extra, args: [*command[:4], "--ports", str(ports),
-                                          *(["--open", "vfio"] if mode == "vfio" else []), "--",
-                                          str(program), *eal, extra, "--", *args]
+        self.again = lambda extra, args: [str(e2e.MLXEMU), "run", "--join", str(self.pid()), "--",
+                                          str(program), *eal, *extra, "--", *args]
         self.command = [*command, "--", str(program), *eal, *(["--", *arguments] if arguments is not None else [])]
         self.stdin = stdin
         self.connect = connect

@@ -48,10 +48,13 @@ class Testpmd:
             command += ["--wire", wire]
         command += ["--", "dpdk-testpmd", *(eal_args or eal()), "--", "-i", "--no-mlockall",
                     f"--total-num-mbufs={mbufs}", *args]
-        self.log = ""
-        ours, theirs = pty.openpty()
         # A private TMPDIR: ctl() finds the control socket of this run and no other.
-        self.env = {**os.environ, "TMPDIR": self.work.name}
+        self._start(command, {**os.environ, "TMPDIR": self.work.name})
+
+    def _start(self, command, env):
+        """Run a command that gives the prompt."""
+        self.log, self.env = "", env
+        ours, theirs = pty.openpty()
         self.process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs,
                                         close_fds=True, env=self.env)
         os.close(theirs)

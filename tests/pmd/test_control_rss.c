@@ -319,7 +319,7 @@ test_link(void)
 	CHECK(link->link_status == RTE_ETH_LINK_UP && link->link_speed == 100000 && slept_ms == 0);
 	CHECK(link->link_duplex == RTE_ETH_LINK_FULL_DUPLEX && link->link_autoneg == RTE_ETH_LINK_AUTONEG);
 	CHECK_EQ(mlxpmd_link_update(&eth_dev, 1), -1); /* As it was: rte_eth_linkstatus_set(). */
-	CHECK_EQ(mlxpmd_link_speed_capa(&port), RTE_ETH_LINK_SPEED_100G);
+	CHECK_EQ(mlxpmd_link_speed_capa(&eth_dev), RTE_ETH_LINK_SPEED_100G);
 	link_mbps = 0;
 	CHECK_EQ(mlxpmd_link_update(&eth_dev, 0), -1);
 	CHECK_EQ(link->link_speed, RTE_ETH_SPEED_NUM_UNKNOWN);
@@ -327,7 +327,7 @@ test_link(void)
 	link_up_ms = 900;
 	CHECK_OK(mlxpmd_link_update(&eth_dev, 0));
 	CHECK(link->link_status == RTE_ETH_LINK_DOWN && link->link_speed == RTE_ETH_SPEED_NUM_NONE && slept_ms == 0);
-	CHECK_EQ(mlxpmd_link_speed_capa(&port), 0);
+	CHECK_EQ(mlxpmd_link_speed_capa(&eth_dev), 0);
 	CHECK_OK(mlxpmd_link_update(&eth_dev, 1));
 	CHECK(link->link_status == RTE_ETH_LINK_UP && slept_ms == 900);
 	link_up_ms = UINT64_MAX;
@@ -341,7 +341,7 @@ test_link(void)
 	CHECK_EQ(mlxpmd_link_update(&eth_dev, 1), -EIO);
 	CHECK_EQ(slept_ms, 0);
 	sim_arm(0, EIO);
-	CHECK_EQ(mlxpmd_link_speed_capa(&port), 0);
+	CHECK_EQ(mlxpmd_link_speed_capa(&eth_dev), 0);
 	CHECK_OK(mlxpmd_link_update(&eth_dev, 0));
 	CHECK_EQ(link->link_status, RTE_ETH_LINK_UP);
 	removed = true;

@@ -158,6 +158,7 @@ features_others(void)
 		{ "Queue status event", 1, 1 },
 		{ "LRO", 1, 1 }, /* With mprq_en=1. */
 		{ "SR-IOV", 1, 1 }, /* Virtual functions, which the kernel creates. */
+		{ "Multiprocess aware", 1, 2 }, /* Not all of ethdev. */
 		{ "Linux", 1, 1 },
 		{ "x86-64", 1, 1 },
 		{ "Usage doc", 1, 1 },

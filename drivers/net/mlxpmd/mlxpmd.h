@@ -163,11 +163,19 @@ struct mlxpmd_port {
 	bool mini_cqe_enhanced;	/**< their layout; false without compression; */
 	const char *mini_cqe_why;	/**< and why; NULL: the port was not started yet. */
 	const char *rx_burst_name, *rx_burst_why, *tx_burst_name, *tx_burst_why;
+	/**
+	 * For secondary processes, which have burst functions at other addresses: the sets of features of the bursts;
+	 * MLXPMD_NO_SET: they may not poll. Atomic.
+	 */
+	uint8_t rx_set, tx_set;
+	bool tx_prepares;		/**< tx_pkt_prepare is mlxpmd_tx_prepare(). */
+	uint32_t epoch;			/**< Changes when a queue gets new objects, before it is READY. Atomic. */
 	struct mlxpmd_filter filter;
 	struct mlxpmd_netdev netdev;
 	unsigned int netdev_index;	/**< Of the kernel interface, 0: none here. */
 	TAILQ_ENTRY(mlxpmd_port) next;	/**< Telemetry's list of ports. */
 };
+#define MLXPMD_NO_SET UINT8_MAX
 #define MLXPMD_PORT(eth_dev) ((struct mlxpmd_port *)(eth_dev)->data->dev_private)
 
 /* ---- clock (mlxpmd_clock.c): per-port source, private snapshots for all who read ---- */

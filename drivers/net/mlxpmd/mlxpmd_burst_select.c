@@ -90,6 +90,16 @@ rx_strides(const struct rte_eth_dev *eth_dev)
 	return rxq != NULL && rxq->striding.log_strides != 0;
 }
 
+/*
+ * Not for secondary processes: striding queues, whose mbufs name a function of the primary process, and mailboxes of
+ * timesync, which have a lock.
+ */
+static uint8_t
+shared_set(const struct mlxpmd_port *port, unsigned int f)
+{
+	return rx_strides(port->eth_dev) || port->timesync.on ? MLXPMD_NO_SET : f;
+}
+
 static const struct mlxpmd_template *
 rx_template(struct mlxpmd_port *port, unsigned int f)
 {
@@ -97,6 +107,7 @@ rx_template(struct mlxpmd_port *port, unsigned int f)
 
 	if (rx_strides(port->eth_dev))
 		f = (f & ~MLXPMD_RX_F_SCATTER) | MLXPMD_RX_F_STRIDING;
+	__atomic_store_n(&port->rx_set, shared_set(port, f), __ATOMIC_RELEASE);
 	template = mlxpmd_variant_choose(false, f, port->args.rx_burst, &port->rx_burst_why);
 	if (port->rx_burst_why == NULL)
 		port->rx_burst_why = "rx_burst=auto: widest that the CPU has";
@@ -253,8 +264,10 @@ tx_select(struct rte_eth_dev *eth_dev)
 	port->tx_burst_name = template->name;
 	eth_dev->tx_pkt_burst = template->burst;
 	/* Else ethdev's default, which accepts all: nothing has to be prepared, and only TSO has limits. */
-	if (tx_offloads(eth_dev, &fast_free) & MLXPMD_TX_TUNNEL_OFFLOADS)
+	port->tx_prepares = (tx_offloads(eth_dev, &fast_free) & MLXPMD_TX_TUNNEL_OFFLOADS) != 0;
+	if (port->tx_prepares)
 		eth_dev->tx_pkt_prepare = mlxpmd_tx_prepare;
+	__atomic_store_n(&port->tx_set, shared_set(port, f), __ATOMIC_RELEASE);
 }
 
 void

@@ -54,7 +54,7 @@ int mlxpmd_mtu_apply(struct mlxpmd_port *port);
 int mlxpmd_mtu_remember(struct mlxpmd_port *port);
 void mlxpmd_mtu_restore(struct mlxpmd_port *port);
 /** RTE_ETH_LINK_SPEED_* of the speed that the port runs at, 0 when it is down. */
-uint32_t mlxpmd_link_speed_capa(struct mlxpmd_port *port);
+uint32_t mlxpmd_link_speed_capa(struct rte_eth_dev *eth_dev);
 
 /* ---- queues (mlxpmd_queue.c, mlxpmd_rxq.c, mlxpmd_txq.c) ---- */
 #define MLXPMD_DESC_MIN 64
@@ -269,7 +269,7 @@ int mlxpmd_counts_up(struct mlxpmd_port *port);
 void mlxpmd_counts_down(struct mlxpmd_port *port);
 /**
  * The last values of one group; the other group's fields are not set. Any thread; never waits and takes no lock.
- * With stats_age_ms=0 only, the caller queries the device.
+ * With stats_age_ms=0 only, the caller queries the device, unless it is a secondary process.
  */
 void mlxpmd_counts_get(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
 		       struct mlxpmd_counts *counts);

@@ -73,7 +73,7 @@ mlxpmd_dev_infos_get(struct rte_eth_dev *eth_dev, struct rte_eth_dev_info *info)
 
 	infos_limits(&port->mdv->caps, info);
 	infos_offloads(port, info);
-	info->speed_capa = mlxpmd_link_speed_capa(port);
+	info->speed_capa = mlxpmd_link_speed_capa(eth_dev);
 	info->if_index = port->netdev_index;
 	info->default_rxportconf = (struct rte_eth_dev_portconf){
 		.burst_size = DEV_BURST_DEFAULT, .ring_size = MLXPMD_DESC_DEFAULT, .nb_queues = 1,
@@ -158,6 +158,8 @@ bursts_up(struct mlxpmd_port *port)
 static void
 bursts_down(struct mlxpmd_port *port)
 {
+	__atomic_store_n(&port->rx_set, MLXPMD_NO_SET, __ATOMIC_RELEASE);
+	__atomic_store_n(&port->tx_set, MLXPMD_NO_SET, __ATOMIC_RELEASE);
 	port->eth_dev->rx_pkt_burst = rte_eth_pkt_burst_dummy;
 	port->eth_dev->tx_pkt_burst = rte_eth_pkt_burst_dummy;
 }

@@ -5,6 +5,7 @@
 #include <net/if.h>
 
 #include "mlxpmd_ctrl.h"
+#include "mlxpmd_secondary.h"
 #include "mlxpmd_variant.h"
 
 static int mlxpmd_dev_close(struct rte_eth_dev *eth_dev);
@@ -151,6 +152,7 @@ static const struct mlxpmd_stage probe_stages[] = {
 	{ "operations", ops_up, ops_down },
 	{ "telemetry", mlxpmd_telemetry_up, mlxpmd_telemetry_down },
 	{ "tasks", mlxpmd_tasks_up, mlxpmd_tasks_down },
+	{ "secondary processes", mlxpmd_primary_up, mlxpmd_primary_down },
 };
 
 /* ------------------------------------------------------------------ probe and close */
@@ -163,6 +165,7 @@ mlxpmd_dev_init(struct rte_eth_dev *eth_dev)
 
 	port->eth_dev = eth_dev;
 	port->port_id = eth_dev->data->port_id;
+	port->rx_set = port->tx_set = MLXPMD_NO_SET;
 	pthread_mutex_init(&port->lock, NULL);
 	for (unsigned int kind = 0; kind < MLXPMD_NB_KINDS; kind++)
 		TAILQ_INIT(&port->queues[kind]);
@@ -190,8 +193,6 @@ mlxpmd_dev_close(struct rte_eth_dev *eth_dev)
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	unsigned int kind, i;
 
-	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
-		return 0;
 	mlxpmd_telemetry_down(port); /* Telemetry reads the queues no more. */
 	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++)
 		for (i = 0; i < mlxpmd_queues_count(eth_dev->data, kind); i++)

@@ -99,12 +99,15 @@ mlxpmd_link_down(struct rte_eth_dev *eth_dev)
 }
 
 uint32_t
-mlxpmd_link_speed_capa(struct mlxpmd_port *port)
+mlxpmd_link_speed_capa(struct rte_eth_dev *eth_dev)
 {
 	struct rte_eth_link link;
 
 	/* A link that is down, or cannot be read, has no speed. */
-	(void)link_read(port, &link);
+	if (rte_eal_process_type() == RTE_PROC_PRIMARY)
+		(void)link_read(MLXPMD_PORT(eth_dev), &link);
+	else
+		(void)rte_eth_linkstatus_get(eth_dev, &link);
 	return rte_eth_speed_bitflag(link.link_speed, RTE_ETH_LINK_FULL_DUPLEX);
 }
 

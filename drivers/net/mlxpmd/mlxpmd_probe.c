@@ -7,6 +7,7 @@
 
 #include "mlxpmd_ctrl.h"
 #include "mlxpmd_probe.h"
+#include "mlxpmd_secondary.h"
 
 /* On the socket of the device, else on any. */
 static void *
@@ -24,7 +25,7 @@ mlxpmd_probe(struct rte_device *device, struct rte_intr_handle *intr_handle)
 	int rc = -ENOMEM;
 
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
-		return MLXPMD_FAIL(ENOTSUP, "%s: secondary processes are not supported", device->name);
+		return mlxpmd_secondary_probe(device, intr_handle);
 	eth_dev = rte_eth_dev_allocate(device->name);
 	if (eth_dev == NULL)
 		return -ENOMEM;
@@ -50,6 +51,10 @@ mlxpmd_remove(struct rte_device *device)
 
 	if (eth_dev == NULL)
 		return 0;
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
+		mlxpmd_secondary_close(eth_dev);
+		return rte_eth_dev_release_port(eth_dev);
+	}
 	rc = mlxpmd_dev_uninit(eth_dev);
 	return rc != 0 ? rc : rte_eth_dev_release_port(eth_dev);
 }
@@ -59,6 +64,9 @@ mdv_of(const struct rte_device *device)
 {
 	const struct rte_eth_dev *eth_dev = rte_eth_dev_allocated(device->name);
 
+	/* A secondary process cannot register memory that only it has mapped. */
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return NULL;
 	return eth_dev != NULL ? MLXPMD_PORT(eth_dev)->mdv : NULL;
 }
 

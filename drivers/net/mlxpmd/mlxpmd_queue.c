@@ -29,13 +29,24 @@ objects_destroy(struct mlxpmd_queue *q)
 	return rc;
 }
 
+/* The queue has a new doorbell page, perhaps: secondary processes map it. */
+static int
+objects_create(struct mlxpmd_queue *q)
+{
+	int rc = q->ops->create(q);
+
+	if (rc == 0)
+		__atomic_fetch_add(&q->port->epoch, 1, __ATOMIC_RELEASE);
+	return rc;
+}
+
 static int
 queue_create(struct mlxpmd_queue *q)
 {
 	int rc = queue_may(q, MLXPMD_STEP_CREATE);
 
 	if (rc == 0)
-		rc = q->ops->create(q);
+		rc = objects_create(q);
 	mlxpmd_qstate_store(&q->state, MLXPMD_QS_RESET);
 	return rc;
 }
@@ -154,7 +165,7 @@ queue_renew(struct mlxpmd_queue *q)
 	struct mlxpmd_queue_hw old = q->hw;
 	int rc;
 
-	rc = q->ops->create(q);
+	rc = objects_create(q);
 	if (rc == 0 && q->ops->replaced != NULL) {
 		rc = q->ops->replaced(q);
 		if (rc != 0)

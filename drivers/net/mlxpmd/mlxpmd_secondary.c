@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * A port in a secondary process: attaching, operations that read, the doorbell pages, and the end of the primary
+ * process.
+ *
+ * The burst functions of a secondary process look up the port's present set of features, which the primary process
+ * changes when it starts the port, and call the same functions as there, by addresses of this process. That costs an
+ * indirect call per burst, and only here.
+ */
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <rte_eal.h>
+#include <rte_string_fns.h>
+
+#include "mlxpmd_ctrl.h"
+#include "mlxpmd_rx.h"
+#include "mlxpmd_secondary.h"
+#include "mlxpmd_tx.h"
+
+/* Waiting for an answer: the primary process may be registering memory. */
+#define ANSWER_S 5
+/* How often a change of the queues is looked for. */
+#define LOOK_NS (10 * MLXPMD_NS_PER_MS)
+
+/** What this process has of a port. rte_eth_dev.process_private. */
+struct secondary {
+	struct rte_eth_dev *eth_dev;
+	struct mlxpmd_port *port; /**< Shared, as all that it points to and is used here. */
+	uint16_t port_id;
+	bool ended;	/**< The primary process ended, or closed the port. Atomic, as the next two. */
+	bool mute;	/**< A doorbell page cannot be mapped: nothing is sent. */
+	uint32_t epoch;	/**< Of the queues whose doorbell pages are mapped. */
+	int device_fd;	/**< -1: without doorbells. */
+	struct mlxpmd_task task; /**< Its descriptor: MLXPMD_FD_ALIVE. */
+	const struct mlxpmd_template *rx[MLXPMD_RX_TEMPLATES], *tx[MLXPMD_TX_TEMPLATES];
+	struct mdv_doorbell page[MDV_DOORBELLS_MAX]; /**< As mapped; users 0: not. */
+};
+
+/** By port id, for bursts. */
+static struct secondary *secondaries[RTE_MAX_ETHPORTS];
+
+static struct secondary *
+secondary_of(const struct rte_eth_dev *eth_dev)
+{
+	return eth_dev->process_private;
+}
+
+/* ethdev zeroes its data, which all processes share, when the primary process closes a port. */
+static bool
+is_closed(const struct secondary *s)
+{
+	return s->eth_dev->data->dev_private != s->port;
+}
+
+static bool
+has_ended(const struct rte_eth_dev *eth_dev)
+{
+	const struct secondary *s = secondary_of(eth_dev);
+
+	return __atomic_load_n(&s->ended, __ATOMIC_RELAXED) || is_closed(s);
+}
+
+/* ------------------------------------------------------------------ requests */
+
+static int
+answer_check(const struct rte_mp_reply *reply, const struct mlxpmd_message *sent, struct mlxpmd_message *answer)
+{
+	if (reply->nb_received != 1 || reply->msgs[0].len_param != sizeof(*answer))
+		return -EPROTO;
+	memcpy(answer, reply->msgs[0].param, sizeof(*answer));
+	return answer->type == sent->type ? answer->rc : -EPROTO;
+}
+
+/*
+ * Sends a request and waits for the answer, which replaces it. fds: MLXPMD_NB_FDS descriptors, or NULL.
+ * 0 or -errno: -EHOSTDOWN the primary process cannot be reached, -ETIMEDOUT it does not answer, -EPROTO its answer is
+ * not one of this driver; else the answer's. Logs nothing.
+ */
+static int
+request(struct mlxpmd_message *message, int *fds)
+{
+	static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+	const struct timespec limit = { .tv_sec = ANSWER_S };
+	struct rte_mp_msg msg = { .len_param = sizeof(*message) };
+	struct rte_mp_reply reply = { .msgs = NULL };
+	int rc;
+
+	message->layout = mlxpmd_message_layout();
+	strlcpy(msg.name, MLXPMD_MESSAGE_NAME, sizeof(msg.name));
+	memcpy(msg.param, message, sizeof(*message));
+	pthread_mutex_lock(&one_at_a_time);
+	rc = rte_mp_request_sync(&msg, &reply, &limit) == 0 ? 0 : -rte_errno;
+	pthread_mutex_unlock(&one_at_a_time);
+	if (rc == 0 && reply.nb_sent == 0)
+		rc = -EHOSTDOWN;
+	if (rc == 0)
+		rc = answer_check(&reply, message, message);
+	for (int i = 0; reply.nb_received == 1 && i < reply.msgs[0].num_fds; i++) {
+		if (rc == 0 && fds != NULL && i < MLXPMD_NB_FDS)
+			fds[i] = reply.msgs[0].fds[i];
+		else
+			close(reply.msgs[0].fds[i]);
+	}
+	free(reply.msgs);
+	return rc;
+}
+
+/* ------------------------------------------------------------------ bursts */
+
+static uint16_t
+rx_burst(void *queue, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct mlxpmd_rxq *rxq = queue;
+	const struct secondary *s = secondaries[rxq->q.port_id];
+	uint8_t set;
+
+	if (unlikely(__atomic_load_n(&s->ended, __ATOMIC_RELAXED)))
+		return 0;
+	if (unlikely(mlxpmd_qstate_load(&rxq->q.state) != MLXPMD_QS_READY))
+		return mlxpmd_rx_not_ready(rxq);
+	set = __atomic_load_n(&s->port->rx_set, __ATOMIC_ACQUIRE);
+	if (unlikely(set >= RTE_DIM(s->rx) || s->rx[set] == NULL))
+		return 0;
+	return s->rx[set]->burst(rxq, pkts, n);
+}
+
+/*
+ * A READY queue is replaced only after its burst gave it away, or when the port is stopped. Thus the state is loaded
+ * first: the doorbell page of a queue that is READY was announced by an epoch before.
+ */
+static uint16_t
+tx_burst(void *queue, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct mlxpmd_txq *txq = queue;
+	const struct secondary *s = secondaries[txq->q.port_id];
+	uint32_t epoch;
+	uint8_t set;
+
+	if (unlikely(__atomic_load_n(&s->ended, __ATOMIC_RELAXED)))
+		return 0;
+	if (unlikely(mlxpmd_qstate_load(&txq->q.state) != MLXPMD_QS_READY))
+		return mlxpmd_tx_not_ready(txq);
+	set = __atomic_load_n(&s->port->tx_set, __ATOMIC_ACQUIRE);
+	epoch = __atomic_load_n(&s->port->epoch, __ATOMIC_ACQUIRE);
+	if (unlikely(set >= RTE_DIM(s->tx) || s->tx[set] == NULL ||
+		     epoch != __atomic_load_n(&s->epoch, __ATOMIC_ACQUIRE) ||
+		     __atomic_load_n(&s->mute, __ATOMIC_RELAXED)))
+		return 0;
+	return s->tx[set]->burst(txq, pkts, n);
+}
+
+static uint16_t
+tx_prepare(void *queue, struct rte_mbuf **pkts, uint16_t n)
+{
+	const struct mlxpmd_txq *txq = queue;
+
+	return secondaries[txq->q.port_id]->port->tx_prepares ? mlxpmd_tx_prepare(queue, pkts, n) : n;
+}
+
+static int
+tx_descriptor_status(void *queue, uint16_t offset)
+{
+	const struct mlxpmd_txq *txq = queue;
+
+	return __atomic_load_n(&secondaries[txq->q.port_id]->ended, __ATOMIC_RELAXED) ? -EIO :
+	       mlxpmd_tx_descriptor_status(queue, offset);
+}
+
+static void
+templates_choose(struct secondary *s)
+{
+	const char *why;
+
+	for (unsigned int f = 0; f < RTE_DIM(s->rx); f++)
+		s->rx[f] = mlxpmd_variant_choose(false, f, s->port->args.rx_burst, &why);
+	for (unsigned int f = 0; f < RTE_DIM(s->tx); f++)
+		s->tx[f] = mlxpmd_variant_choose(true, f, s->port->args.tx_burst, &why);
+}
+
+/* ------------------------------------------------------------------ doorbell pages */
+
+/* 0 or -errno; the page is at its address, over nothing else. */
+static int
+page_map(struct secondary *s, const struct mdv_doorbell *want)
+{
+	const size_t bytes = sysconf(_SC_PAGESIZE);
+	void *at = mmap(want->page, bytes, PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, s->device_fd, want->offset);
+
+	if (at == MAP_FAILED)
+		return -errno;
+	if (at == want->page)
+		return 0;
+	/* Before Linux 4.17 the flag is a hint. */
+	(void)munmap(at, bytes);
+	return -EEXIST;
+}
+
+static void
+page_unmap(struct mdv_doorbell *have)
+{
+	if (have->users != 0)
+		(void)munmap(have->page, sysconf(_SC_PAGESIZE));
+	have->users = 0;
+}
+
+/* Makes the pages of this process those of the device's table. 0 or -errno, logged. */
+static int
+pages_sync(struct secondary *s)
+{
+	const struct mdv_doorbell *table = mdv_doorbells(s->port->mdv);
+	const uint32_t epoch = __atomic_load_n(&s->port->epoch, __ATOMIC_ACQUIRE);
+	struct mdv_doorbell want;
+	int rc = 0;
+
+	for (unsigned int i = 0; s->device_fd >= 0 && rc == 0 && i < MDV_DOORBELLS_MAX; i++) {
+		want = table[i];
+		if (want.users == s->page[i].users ||
+		    (want.users != 0 && s->page[i].users != 0 && want.page == s->page[i].page &&
+		     want.offset == s->page[i].offset))
+			continue;
+		page_unmap(&s->page[i]);
+		rc = want.users != 0 ? page_map(s, &want) : 0;
+		if (rc == 0)
+			s->page[i] = want;
+	}
+	__atomic_store_n(&s->mute, s->device_fd < 0 || rc != 0, __ATOMIC_RELAXED);
+	/* Release: a burst that finds the epoch also finds the pages, or mute. */
+	__atomic_store_n(&s->epoch, epoch, __ATOMIC_RELEASE);
+	if (rc == 0)
+		return 0;
+	return MLXPMD_FAIL(-rc, "port %u: the doorbell page at %p, as in the primary process, cannot be mapped: "
+			   "%s%s", s->port_id, want.page, rte_strerror(-rc),
+			   rc == -EEXIST ? ": the address is in use here: start this process again" : "");
+}
+
+/*
+ * A burst may be writing to the register: memory of this process takes the place of each page. Those mappings and the
+ * descriptor are the last references to the device's file: without them the kernel destroys the queues of the primary
+ * process (Linux, ib_uverbs_close()).
+ */
+static void
+pages_replace(struct secondary *s)
+{
+	for (unsigned int i = 0; i < MDV_DOORBELLS_MAX; i++)
+		if (s->page[i].users != 0)
+			(void)mmap(s->page[i].page, sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	if (s->device_fd >= 0)
+		close(s->device_fd);
+	s->device_fd = -1;
+}
+
+/* ------------------------------------------------------------------ the task of a port */
+
+/* The application may poll before the primary process has configured the port: its bursts find the queues now. */
+static void
+queues_follow(const struct secondary *s)
+{
+	struct rte_eth_fp_ops *ops = &rte_eth_fp_ops[s->port_id];
+
+	ops->rxq.data = s->eth_dev->data->rx_queues;
+	ops->txq.data = s->eth_dev->data->tx_queues;
+}
+
+static uint64_t
+look(void *arg)
+{
+	struct secondary *s = arg;
+
+	if (s->task.revents != 0 || is_closed(s)) {
+		__atomic_store_n(&s->ended, true, __ATOMIC_RELAXED);
+		if (s->task.revents != 0)
+			MLXPMD_LOG(ERR, "port %u: the primary process ended: nothing is received or sent any more; start "
+				   "this process again when there is a primary process", s->port_id);
+		else
+			MLXPMD_LOG(NOTICE, "port %u: the primary process closed the port", s->port_id);
+		pages_replace(s);
+		close(s->task.fd);
+		s->task.fd = -1;
+		return MLXPMD_TASK_IDLE;
+	}
+	if (s->epoch != __atomic_load_n(&s->port->epoch, __ATOMIC_ACQUIRE)) {
+		queues_follow(s);
+		(void)pages_sync(s);
+	}
+	return LOOK_NS;
+}
+
+/* ------------------------------------------------------------------ mempools of this process */
+
+static void
+on_mempool_event(enum rte_mempool_event event, struct rte_mempool *mp, void *arg)
+{
+	struct secondary *s = arg;
+	struct mlxpmd_message message = {
+		.type = event == RTE_MEMPOOL_EVENT_READY ? MLXPMD_MESSAGE_REGISTER : MLXPMD_MESSAGE_FORGET,
+		.port_id = s->port_id, .mempool = (uintptr_t)mp,
+	};
+	int rc;
+
+	if (has_ended(s->eth_dev) || (mp->flags & RTE_MEMPOOL_F_NON_IO) != 0 || mp->nb_mem_chunks == 0)
+		return;
+	rc = request(&message, NULL);
+	if (rc != 0 && event == RTE_MEMPOOL_EVENT_READY)
+		MLXPMD_LOG(ERR, "port %u: the primary process has not registered mempool %s: %s: its mbufs cannot be sent",
+			   s->port_id, mp->name, rte_strerror(-rc));
+}
+
+/* ------------------------------------------------------------------ operations */
+
+/* Defines an operation that fails with EIO after the end of the primary process. */
+#define ALIVE(name, call, ...) \
+static int \
+name(struct rte_eth_dev *eth_dev, ##__VA_ARGS__) \
+{ \
+	return has_ended(eth_dev) ? -EIO : call; \
+}
+
+static int
+stats_get(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats, struct eth_queue_stats *queues)
+{
+	return has_ended(eth_dev) ? -EIO : mlxpmd_stats_get(eth_dev, stats, queues);
+}
+
+MDV_STATS_GET_OP(stats_get_op, stats_get)
+MDV_PTYPES_GET_OP(ptypes_get_op, mlxpmd_ptypes_get)
+ALIVE(xstats_get, mlxpmd_xstats_get(eth_dev, xstats, n), struct rte_eth_xstat *xstats, unsigned int n)
+ALIVE(xstats_get_names, mlxpmd_xstats_get_names(eth_dev, names, n), struct rte_eth_xstat_name *names, unsigned int n)
+ALIVE(infos_get, mlxpmd_dev_infos_get(eth_dev, info), struct rte_eth_dev_info *info)
+ALIVE(fw_version_get, mlxpmd_fw_version_get(eth_dev, version, size), char *version, size_t size)
+ALIVE(hash_conf_get, mlxpmd_rss_hash_conf_get(eth_dev, conf), struct rte_eth_rss_conf *conf)
+ALIVE(reta_query, mlxpmd_reta_query(eth_dev, conf, size), struct rte_eth_rss_reta_entry64 *conf, uint16_t size)
+ALIVE(read_clock, mlxpmd_read_clock(eth_dev, value), uint64_t *value)
+/* The primary process keeps the link in memory that ethdev shares. */
+ALIVE(link_update, 0, int wait __rte_unused)
+
+static int
+is_removed(struct rte_eth_dev *eth_dev)
+{
+	return has_ended(eth_dev) || mdv_removed(MLXPMD_PORT(eth_dev)->mdv);
+}
+
+static int
+mode_get(const struct mlxpmd_template *template, struct rte_eth_burst_mode *mode)
+{
+	if (template == NULL)
+		return -EINVAL; /* Not started. */
+	mode->flags = 0;
+	strlcpy(mode->info, template->name, sizeof(mode->info));
+	return 0;
+}
+
+static int
+rx_mode_get(struct rte_eth_dev *eth_dev, uint16_t queue_id __rte_unused, struct rte_eth_burst_mode *mode)
+{
+	const struct secondary *s = secondary_of(eth_dev);
+	const uint8_t set = __atomic_load_n(&s->port->rx_set, __ATOMIC_ACQUIRE);
+
+	return mode_get(set < RTE_DIM(s->rx) ? s->rx[set] : NULL, mode);
+}
+
+static int
+tx_mode_get(struct rte_eth_dev *eth_dev, uint16_t queue_id __rte_unused, struct rte_eth_burst_mode *mode)
+{
+	const struct secondary *s = secondary_of(eth_dev);
+	const uint8_t set = __atomic_load_n(&s->port->tx_set, __ATOMIC_ACQUIRE);
+
+	return mode_get(set < RTE_DIM(s->tx) ? s->tx[set] : NULL, mode);
+}
+
+static int
+secondary_dev_close(struct rte_eth_dev *eth_dev)
+{
+	mlxpmd_secondary_close(eth_dev);
+	return 0;
+}
+
+/* What is not here ethdev refuses with ENOTSUP before it changes anything: the primary process configures the port. */
+static const struct eth_dev_ops secondary_ops = {
+	.dev_close = secondary_dev_close,
+	.is_removed = is_removed,
+	.link_update = link_update,
+	.stats_get = stats_get_op,
+	.xstats_get = xstats_get,
+	.xstats_get_names = xstats_get_names,
+	.dev_infos_get = infos_get,
+	.rxq_info_get = mlxpmd_rxq_info_get,
+	.txq_info_get = mlxpmd_txq_info_get,
+	.rx_burst_mode_get = rx_mode_get,
+	.tx_burst_mode_get = tx_mode_get,
+	.fw_version_get = fw_version_get,
+	.dev_supported_ptypes_get = ptypes_get_op,
+	.rss_hash_conf_get = hash_conf_get,
+	.reta_query = reta_query,
+	.read_clock = read_clock,
+};
+
+/* ------------------------------------------------------------------ probe and close */
+
+static int
+refused(const struct rte_device *device, int rc)
+{
+	static const struct {
+		int rc;
+		const char *why;
+	} reasons[] = {
+		{ -ENODEV, "the primary process does not drive this device with mlxpmd" },
+		{ -ETIMEDOUT, "the primary process does not answer, or has not loaded mlxpmd" },
+		{ -EHOSTDOWN, "there is no primary process" },
+		{ -EPROTO, "the primary process has another version of mlxpmd" },
+	};
+	const char *why = rte_strerror(-rc);
+
+	for (unsigned int i = 0; i < RTE_DIM(reasons); i++)
+		if (reasons[i].rc == rc)
+			why = reasons[i].why;
+	return MLXPMD_FAIL(-rc, "%s: cannot be used in this secondary process: %s", device->name, why);
+}
+
+static void
+ops_set(struct rte_eth_dev *eth_dev)
+{
+	eth_dev->dev_ops = &secondary_ops;
+	eth_dev->rx_pkt_burst = rx_burst;
+	eth_dev->tx_pkt_burst = tx_burst;
+	eth_dev->tx_pkt_prepare = tx_prepare;
+	eth_dev->rx_queue_count = mlxpmd_rx_queue_count;
+	eth_dev->rx_descriptor_status = mlxpmd_rx_descriptor_status;
+	eth_dev->tx_descriptor_status = tx_descriptor_status;
+}
+
+static void
+secondary_free(struct secondary *s)
+{
+	for (unsigned int i = 0; i < MDV_DOORBELLS_MAX; i++)
+		page_unmap(&s->page[i]);
+	if (s->task.fd >= 0)
+		close(s->task.fd);
+	if (s->device_fd >= 0)
+		close(s->device_fd);
+	free(s);
+}
+
+static struct secondary *
+secondary_alloc(const struct rte_device *device, uint16_t port_id, const int *fds)
+{
+	struct secondary *s = calloc(1, sizeof(*s));
+
+	if (s == NULL) {
+		close(fds[MLXPMD_FD_ALIVE]);
+		if (fds[MLXPMD_FD_DEVICE] >= 0)
+			close(fds[MLXPMD_FD_DEVICE]);
+		(void)MLXPMD_FAIL(ENOMEM, "%s: no memory for a port", device->name);
+		return NULL;
+	}
+	s->port_id = port_id;
+	s->device_fd = fds[MLXPMD_FD_DEVICE];
+	s->task = (struct mlxpmd_task){
+		.name = "primary", .port_id = port_id, .run = look, .arg = s, .fd = fds[MLXPMD_FD_ALIVE],
+	};
+	return s;
+}
+
+/* The port of the primary process becomes usable here. 0 or -errno, logged. */
+static int
+secondary_up(struct secondary *s)
+{
+	int rc;
+
+	templates_choose(s);
+	rc = pages_sync(s);
+	if (rc != 0)
+		return rc;
+	if (s->device_fd < 0)
+		MLXPMD_LOG(NOTICE, "port %u: the descriptor of the device is unknown: this process receives, but cannot send", s->port_id);
+	rc = mlxpmd_task_add(NULL, &s->task, LOOK_NS);
+	if (rc != 0)
+		return rc;
+	if (rte_mempool_event_callback_register(on_mempool_event, s) == 0)
+		return 0;
+	rc = MLXPMD_FAIL(rte_errno, "port %u: cannot follow mempools: %s", s->port_id, rte_strerror(rte_errno));
+	mlxpmd_task_remove(&s->task);
+	return rc;
+}
+
+int
+mlxpmd_secondary_probe(struct rte_device *device, struct rte_intr_handle *intr_handle)
+{
+	struct mlxpmd_message message = { .type = MLXPMD_MESSAGE_ATTACH };
+	int fds[MLXPMD_NB_FDS] = { -1, -1 };
+	struct rte_eth_dev *eth_dev;
+	struct secondary *s;
+	int rc;
+
+	strlcpy(message.name, device->name, sizeof(message.name));
+	rc = request(&message, fds);
+	if (rc != 0)
+		return refused(device, rc);
+	s = secondary_alloc(device, message.port_id, fds);
+	if (s == NULL)
+		return -ENOMEM;
+	eth_dev = rte_eth_dev_attach_secondary(device->name);
+	if (eth_dev == NULL || eth_dev->data->port_id != message.port_id) {
+		secondary_free(s);
+		return refused(device, -ENODEV);
+	}
+	s->eth_dev = eth_dev;
+	s->port = MLXPMD_PORT(eth_dev);
+	eth_dev->device = device;
+	eth_dev->intr_handle = intr_handle;
+	eth_dev->process_private = s;
+	secondaries[s->port_id] = s;
+	ops_set(eth_dev);
+	rc = secondary_up(s);
+	if (rc == 0) {
+		rte_eth_dev_probing_finish(eth_dev);
+		return 0;
+	}
+	secondaries[s->port_id] = NULL;
+	rte_eth_dev_release_port(eth_dev);
+	secondary_free(s);
+	return rc;
+}
+
+void
+mlxpmd_secondary_close(struct rte_eth_dev *eth_dev)
+{
+	struct secondary *s = secondary_of(eth_dev);
+
+	if (s == NULL)
+		return;
+	(void)rte_mempool_event_callback_unregister(on_mempool_event, s);
+	mlxpmd_task_remove(&s->task);
+	eth_dev->process_private = NULL;
+	secondaries[s->port_id] = NULL;
+	secondary_free(s);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/**
+ * @file
+ * Secondary processes: messages between them and the primary process, and a port that the primary process owns.
+ *
+ * The port, its queues and rings, the device's capabilities and the registered ranges are in memory that all processes
+ * share at the same addresses. A secondary process reads them, polls queues with burst functions of its own, and issues
+ * no command. It takes no lock that the primary process takes: it can be killed at any time.
+ */
+#ifndef MLXPMD_SECONDARY_H
+#define MLXPMD_SECONDARY_H
+
+#include <stdint.h>
+
+#include <rte_dev.h>
+
+struct rte_eth_dev;
+struct rte_intr_handle;
+struct rte_mempool;
+struct mlxpmd_port;
+
+/** Name of the messages (rte_mp_action_register()). */
+#define MLXPMD_MESSAGE_NAME "mlxpmd"
+
+enum mlxpmd_message_type {
+	MLXPMD_MESSAGE_ATTACH,	/**< The device `name`: port_id, and the descriptors below. */
+	MLXPMD_MESSAGE_REGISTER, /**< Registers a mempool that this process created. */
+	MLXPMD_MESSAGE_FORGET,	/**< It is about to be freed. */
+	MLXPMD_NB_MESSAGES
+};
+
+/** Descriptors in the answer to MLXPMD_MESSAGE_ATTACH. */
+enum mlxpmd_message_fd {
+	MLXPMD_FD_ALIVE,	/**< End of file when the primary process ends. */
+	MLXPMD_FD_DEVICE,	/**< Of the device, to map doorbell pages; not if it is unknown. */
+	MLXPMD_NB_FDS
+};
+
+/** A request, and its answer with rc. */
+struct mlxpmd_message {
+	uint32_t layout;	/**< mlxpmd_message_layout(): of what the processes share. */
+	uint16_t type;		/**< enum mlxpmd_message_type */
+	uint16_t port_id;
+	int32_t rc;		/**< Of an answer: 0 or -errno. */
+	uint32_t reserved;
+	uint64_t mempool;	/**< Its address. */
+	char name[RTE_DEV_NAME_MAX_LEN];
+};
+
+/** Depends on the sizes of the structures in shared memory: both processes must have the same driver. */
+uint32_t mlxpmd_message_layout(void);
+
+/* ---- the primary process (mlxpmd_primary.c) ---- */
+/** Stages of probe: answers requests about this port. Without processes that share memory they do nothing. */
+int mlxpmd_primary_up(struct mlxpmd_port *port);
+void mlxpmd_primary_down(struct mlxpmd_port *port);
+
+/* ---- a secondary process (mlxpmd_secondary.c) ---- */
+/** As mlxpmd_probe(). */
+int mlxpmd_secondary_probe(struct rte_device *device, struct rte_intr_handle *intr_handle);
+/** Releases what this process has of the port; its bursts must have ended. */
+void mlxpmd_secondary_close(struct rte_eth_dev *eth_dev);
+
+#endif /* MLXPMD_SECONDARY_H */

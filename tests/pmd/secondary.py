@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""Secondary processes, unmodified programs of DPDK, next to a primary dpdk-testpmd on two emulated ports.
+
+Usage: secondary.py [--mode verbs|vfio] [--kills N] [CASE]...: needs 512 MiB of free hugepages and a mounted hugetlbfs
+"""
+import argparse
+import os
+import pathlib
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import pmdlib
+from pmdlib import check, e2e
+
+HUGE_MB = 512
+WAIT_S = 60 * e2e.PATIENCE
+
+
+def hugepages_needed():
+    words = dict(line.split(":") for line in pathlib.Path("/proc/meminfo").read_text().splitlines())
+    free = int(words.get("HugePages_Free", "0")) * int(words.get("Hugepagesize", "0 kB").split()[0]) // 1024
+    if free < HUGE_MB or "hugetlbfs" not in pathlib.Path("/proc/mounts").read_text():
+        e2e.skip(f"processes can share memory only with hugepages, and {HUGE_MB} MiB are not free and mounted")
+
+
+def eal(mode, lcore, *more):
+    """EAL's arguments of a process: those of all have the same devices and files."""
+    words = [w for w in e2e.eal(2, "open=vfio" if mode == "vfio" else "", HUGE_MB - 128, str(lcore))
+             if w not in ("--no-huge", "--no-shconf")]
+    # dpdk-proc-info and dpdk-pdump give lcore and type of the process themselves.
+    return [*(words if lcore is not None else words[2:]), "--file-prefix", pmdlib.PREFIX, *more]
+
+
+def children(pid):
+    """Process ids of the children of a process."""
+    return [int(p) for p in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+class Primary(pmdlib.Testpmd):
+    """testpmd as primary process; its queues are those of --num-procs processes."""
+
+    def __init__(self, mode, *args, wires=(), emu=()):
+        self.mode = mode
+        open_as = ("--open", "vfio") if mode == "vfio" else ()
+        # No warnings behind the prompt, as of a clock that a busy machine refreshes late.
+        quiet = ("--log-level", "pmd.net.mlxpmd:error")
+        super().__init__(args, wires, eal(mode, "0,1", *quiet), ("--seed", "0", *open_as, *emu), mbufs=16384)
+
+    def pid(self):
+        """Of testpmd, the child of the launcher."""
+        return children(self.process.pid)[0]
+
+    def joined(self, program, args, lcore=None):
+        """The command of a secondary process."""
+        kind = ["--proc-type=secondary"] if lcore is not None else []
+        return [str(e2e.MLXEMU), "run", "--join", str(self.pid()), "--", program,
+                *eal(self.mode, lcore, *kind), "--", *args]
+
+    def secondary(self, program, args, **how):
+        """Runs one to its end; its output."""
+        done = subprocess.run(self.joined(program, args, **how), env=self.env, timeout=WAIT_S, check=False,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        text = done.stdout.decode(errors="replace")
+        check(done.returncode == 0, f"{program} {' '.join(args)}: exit status {done.returncode}\n{text}")
+        return text
+
+
+def traffic(primary, packets=3000):
+    """Sends a number of packets from port to port, then nothing moves."""
+    pmdlib.circulate(primary, 1, packets, WAIT_S)
+
+
+def proc_info(mode, _args):
+    """dpdk-proc-info: statistics and information are those that the primary process prints."""
+    with Primary(mode, "--txq=2", "--rxq=2") as primary:
+        traffic(primary)
+        text = primary.secondary("dpdk-proc-info", ["-p", "3", "--stats"])
+        found = [int(v) for v in re.findall(r"^  RX-packets:\s*(\d+)", text, re.M)]
+        want = [primary.stats(p)["RX-packets"] for p in (0, 1)]
+        check(found == want and min(want) > 0, f"proc-info: {found}, testpmd: {want}\n{text}")
+        theirs = primary.xstats(0)
+        text = primary.secondary("dpdk-proc-info", ["-p", "1", "--xstats"])
+        for name in ("rx_good_packets", "tx_good_bytes", "rx_q1_packets", "tx_doorbells", "rx_vport_unicast_packets"):
+            value = re.search(rf"^{name}: (\d+)$", text, re.M)
+            check(value and int(value[1]) == theirs[name], f"{name}: {value and value[1]}, testpmd: {theirs[name]}")
+        text = primary.secondary("dpdk-proc-info", ["--show-port"])
+        for word in ("driver net_mlxpmd", "Link up at 100 Gbps", "-- 1 descriptors 0/512", "key len : 40"):
+            check(text.count(word) >= 2, f"{word}:\n{text}")
+        mode_of = re.search(r"Burst mode: (.*)", primary.cmd("show rxq info 0 0"))[1]
+        check(f"burst mode : {mode_of}" in text, f"the primary has {mode_of}\n{text}")
+        primary.quit()
+
+
+class Secondary(pmdlib.Testpmd):
+    """testpmd as secondary process of another one, on queues of its own."""
+
+    def __init__(self, primary, *args, lcores="2@0,3@1"):  # pylint: disable=super-init-not-called
+        self.work, self.report_path = tempfile.TemporaryDirectory(prefix="mlxpmd-pmd."), None
+        self._start(primary.joined("dpdk-testpmd", ["-i", "--no-mlockall", *args], lcore=lcores), primary.env)
+
+    def pid(self):
+        return children(self.process.pid)[0]
+
+    def leave(self):
+        """End it; its exit status is 0."""
+        os.write(self.fd, b"quit\n")
+        while self._read(time.monotonic() + WAIT_S) is not None:
+            pass
+        status = self.process.wait(timeout=WAIT_S)
+        check(status == 0, f"secondary: exit status {status}\n{self.log[-2000:]}")
+
+
+PROCS = ("--num-procs=2", "--rxq=2", "--txq=2", "--total-num-mbufs=16384")
+
+
+def xstats_of(testpmd, names):
+    """Values of "PORT NAME"; what arrives at port 0 is sent by port 1."""
+    found = [dict(re.findall(r"^(\w+): (\d+)$", testpmd.cmd(f"show port xstats {port}"), re.M)) for port in (0, 1)]
+    return [int(found[int(port)][key]) for port, key in (name.split() for name in names)]
+
+
+def forwarding(mode, _args):
+    """testpmd as secondary forwards on queues that the primary does not use; both print the same statistics."""
+    mine, others = ["1 tx_q1_packets", "0 rx_q1_packets"], ["1 tx_q0_packets", "0 rx_q0_packets"]
+    with Primary(mode, *PROCS, "--proc-id=0") as primary:
+        with Secondary(primary, *PROCS, "--proc-id=1") as secondary:
+            both_forward(primary, secondary)
+            for testpmd in (primary, secondary):
+                check("Done." in testpmd.cmd("stop"), testpmd.log[-1000:])
+            moved = xstats_of(primary, [*mine, *others])
+            check(moved == xstats_of(secondary, [*mine, *others]), f"the secondary's statistics are not {moved}")
+            refusals(secondary)
+            secondary.leave()
+        print("queue 1 of the secondary sent and received", moved[:2], "queue 0 of the primary", moved[2:])
+        primary.quit()
+
+
+def both_forward(primary, secondary=None):
+    """Frames of several flows, for both queues, circulate between the ports."""
+    for testpmd in filter(None, (primary, secondary)):
+        testpmd.cmd("start")
+    primary.ctl("inject", "port=0", "frames=256", "flows=64")
+    names = ["0 rx_q0_packets", *(["0 rx_q1_packets"] if secondary else [])]
+    before = xstats_of(primary, names)
+    moved = e2e.testlib.await_until(
+        lambda: all(now > then + 10000 for now, then in zip(xstats_of(primary, names), before)), WAIT_S)
+    check(moved, f"not all forward: {before}, {xstats_of(primary, names)}")
+
+
+def refusals(secondary):
+    """What a secondary process may not do is refused, and changes nothing."""
+    before = secondary.cmd("show port info 0")
+    for command, answer in (("set promisc 0 off", "not supported|95|failed"),
+                            ("set allmulti 0 on", "not supported|95|failed"),
+                            ("flow create 0 ingress pattern eth / end actions drop / end", "not supp|not impl"),
+                            ("port config mtu 0 1400", "95|not supp")):
+        text = secondary.cmd(command)
+        check(re.search(answer, text, re.I), f"{command}: {text}")
+    check(secondary.cmd("show port info 0") == before, "a refused command has changed the port")
+
+
+def kill_secondary(mode, args):
+    """A secondary process is killed while it forwards: the primary one forwards and answers, the next one attaches."""
+    with Primary(mode, *PROCS, "--proc-id=0") as primary:
+        both_forward(primary)
+        for n in range(args.kills):
+            with Secondary(primary, *PROCS, "--proc-id=1") as secondary:
+                both_forward(primary, secondary)
+                e2e.testlib.pass_time(random.random() / 10, "it forwards, and is killed in the middle")
+                os.kill(secondary.pid(), signal.SIGKILL)
+                secondary.process.wait(timeout=WAIT_S)
+            begin = time.monotonic()
+            both_forward(primary)
+            check(time.monotonic() - begin < WAIT_S / 2, f"kill {n}: forwarding or statistics are slow")
+        primary.cmd("stop")
+        print(f"{args.kills} secondary processes killed")
+        primary.quit()
+
+
+def kill_primary(mode, args):
+    """The primary process is killed: the secondary one logs that within a second, and its calls fail."""
+    slowest = 0
+    for n in range(args.kills):
+        with Primary(mode, *PROCS, "--proc-id=0") as primary:
+            with Secondary(primary, *PROCS, "--proc-id=1") as secondary:
+                both_forward(primary, secondary)
+                os.kill(primary.pid(), signal.SIGKILL)
+                begin = time.monotonic()
+                secondary.watch_log(lambda log: "port 1: the primary process ended" in log)
+                slowest = max(slowest, time.monotonic() - begin)
+                check("port 0: the primary process ended" in secondary.log, secondary.log[-2000:])
+                primary.process.wait(timeout=WAIT_S)
+                # testpmd itself ends when there is no primary process.
+                secondary.process.wait(timeout=WAIT_S)
+    check(slowest < 1, f"{slowest:.3f} s until the end of the primary process was noticed")
+    print(f"{args.kills} primary processes killed, noticed after at most {slowest * 1000:.0f} ms")
+
+
+# Debian's testpmd is linked with this library, and thus numbers mempool handlers in another way than programs that are
+# not; processes that share mempools must have the same numbers (rte_mempool_register_ops()).
+HANDLERS = "librte_mempool_dpaa.so.23"
+
+
+def frames(path):
+    """The frames of a capture, sorted."""
+    text = subprocess.run(["tcpdump", "-r", path, "-xx", "-t", "-n"], timeout=WAIT_S, check=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
+    return sorted("".join(re.findall(r"^\t0x\w{4}:  (.*)$", one, re.M)).replace(" ", "")
+                  for one in re.split(r"^(?=\S)", text, flags=re.M) if one.strip())
+
+
+def captured(mode, program, arguments, ready, preload):
+    """A secondary process captures what arrives at port 0: all that the emulator captured there, and no more."""
+    with tempfile.TemporaryDirectory(prefix="mlxpmd-pmd.") as work:
+        true, got, log = (pathlib.Path(work) / name for name in ("true.pcapng", "got.pcap", "log"))
+        with Primary(mode, "--rxq=2", "--txq=2", emu=("--capture", f"0={true}:rx")) as primary:
+            primary.cmd("set fwd rxonly")
+            primary.cmd("start")
+            with open(log, "wb") as out, subprocess.Popen(
+                    ["stdbuf", "-oL", str(e2e.MLXEMU), "run", "--join", str(primary.pid()), "--", program,
+                     *arguments(mode, got)],
+                    env={**primary.env, "LD_PRELOAD": preload}, stdin=subprocess.DEVNULL, stdout=out,
+                    stderr=subprocess.STDOUT) as process:
+                try:
+                    printed = e2e.testlib.await_until(
+                        lambda: ready in log.read_text() or process.poll() is not None, WAIT_S)
+                    check(printed, f"{program} does not print '{ready}': {log.read_text()}")
+                    # The line is printed before the packets are taken.
+                    e2e.testlib.pass_time(0.5, "the callbacks of the capture are being installed")
+                    primary.ctl("inject", "port=0", "frames=500", "flows=16")
+                    arrived = e2e.testlib.await_until(lambda: primary.stats(0)["RX-packets"] == 500, WAIT_S)
+                    check(arrived, "not received")
+                    e2e.testlib.pass_time(0.5, "the capture is written")
+                    process.send_signal(signal.SIGINT)
+                    check(process.wait(timeout=WAIT_S) == 0, f"{program}: {process.returncode}: {log.read_text()}")
+                finally:
+                    e2e.end(process)
+            primary.cmd("stop")
+            primary.quit()
+        want, have = frames(true), frames(got)
+        check(have == want and len(want) == 500,
+              f"{program}: {len(have)} frames, the emulator: {len(want)}\n{log.read_text()}")
+        print(program, "captured", len(have), "frames, equal to the emulator's")
+
+
+def pdump(mode, _args):
+    """dpdk-pdump."""
+    captured(mode, "dpdk-pdump",
+             lambda mode, got: [*eal(mode, None), "--", "--pdump", f"port=0,queue=*,rx-dev={got}"],
+             "capture for", HANDLERS)
+
+
+def dumpcap(mode, _args):
+    """dpdk-dumpcap, which has no argument for a plugin: it finds an installed one."""
+    captured(mode, "dpdk-dumpcap", lambda mode, got: ["--file-prefix", pmdlib.PREFIX, "-i", "0", "-w", str(got)],
+             "Packets captured", f"{HANDLERS}:{e2e.PLUGIN}")
+
+
+CASES = {"proc_info": proc_info, "forwarding": forwarding, "pdump": pdump, "dumpcap": dumpcap,
+         "kill_secondary": kill_secondary, "kill_primary": kill_primary}
+
+
+def run():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mode", default="verbs", choices=("verbs", "vfio"))
+    parser.add_argument("--kills", type=int, default=3, help="processes that are killed (default 3)")
+    parser.add_argument("case", nargs="*", choices=[*CASES, []])
+    args = parser.parse_args()
+    hugepages_needed()
+    for name in args.case or CASES:
+        CASES[name](args.mode, args)
+        print(f"{name}, {args.mode}: passed", flush=True)
+
+
+e2e.main(run, needs=[e2e.MLXEMU, e2e.PLUGIN])

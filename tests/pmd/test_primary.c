@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Requests of secondary processes: the primary process answers each, whatever it contains, and uses nothing of it
+ * unchecked. EAL's messages and mempools are replaced.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../../drivers/net/mlxpmd/mlxpmd_primary.c"
+#include "../check.h"
+
+#define RANDOM 1000000u
+
+int mlxpmd_logtype;
+static rte_mp_t handler;
+static unsigned int answers, existing, registered, forgotten;
+static struct rte_mp_msg answer;
+static struct rte_mempool pools[2];
+static struct mlxpmd_port port = { .port_id = 3 };
+static struct rte_device device = { .name = "0000:c1:00.0" };
+static struct rte_eth_dev eth_dev = { .device = &device };
+static struct mdv_dev mdv;
+
+int __wrap_rte_mp_action_register(const char *name, rte_mp_t action);
+int
+__wrap_rte_mp_action_register(const char *name, rte_mp_t action)
+{
+	CHECK_STR(name, "mlxpmd");
+	handler = action;
+	return 0;
+}
+
+void __wrap_rte_mp_action_unregister(const char *name);
+void
+__wrap_rte_mp_action_unregister(const char *name)
+{
+	CHECK_STR(name, "mlxpmd");
+	handler = NULL;
+}
+
+int __wrap_rte_mp_reply(struct rte_mp_msg *msg, const char *peer);
+int
+__wrap_rte_mp_reply(struct rte_mp_msg *msg, const char *peer)
+{
+	CHECK_STR(peer, "peer");
+	answer = *msg;
+	answers++;
+	return 0;
+}
+
+void __wrap_rte_mempool_walk(void (*func)(struct rte_mempool *, void *), void *arg);
+void
+__wrap_rte_mempool_walk(void (*func)(struct rte_mempool *, void *), void *arg)
+{
+	func(&pools[0], arg);
+	func(&pools[1], arg);
+}
+
+int __wrap_rte_log(uint32_t level, uint32_t type, const char *format, ...);
+int
+__wrap_rte_log(uint32_t level, uint32_t type, const char *format, ...)
+{
+	(void)level, (void)type, (void)format;
+	return 0;
+}
+
+/* ---- the common layer ---- */
+
+int
+mdv_device_fd(const struct mdv_dev *dev)
+{
+	CHECK(dev == &mdv);
+	return 77;
+}
+
+void
+mdv_mr_existing(struct mdv_dev *dev)
+{
+	CHECK(dev == &mdv);
+	existing++;
+}
+
+const struct mdv_mr_set *
+mdv_mr_mempool(struct mdv_dev *dev, struct rte_mempool *mp)
+{
+	static const struct mdv_mr_set set;
+
+	CHECK(dev == &mdv && (mp == &pools[0] || mp == &pools[1]));
+	registered++;
+	rte_errno = EFAULT;
+	return mp == &pools[0] ? &set : NULL;
+}
+
+void
+mdv_mr_forget(struct mdv_dev *dev, const struct rte_mempool *mp)
+{
+	CHECK(dev == &mdv);
+	(void)mp;
+	forgotten++;
+}
+
+/* ---- requests ---- */
+
+static const struct mlxpmd_message *
+send_request(const void *param, int len)
+{
+	struct rte_mp_msg msg = { .name = "mlxpmd", .len_param = len };
+	const unsigned int before = answers;
+
+	memcpy(msg.param, param, sizeof(struct mlxpmd_message));
+	CHECK_OK(handler(&msg, "peer"));
+	CHECK_EQ(answers, before + 1);
+	CHECK(answer.len_param == sizeof(struct mlxpmd_message) && strcmp(answer.name, "mlxpmd") == 0);
+	return (const struct mlxpmd_message *)answer.param;
+}
+
+static int
+send_values(uint16_t type, uint16_t port_id, const void *mempool, const char *name)
+{
+	struct mlxpmd_message message = {
+		.layout = mlxpmd_message_layout(), .type = type, .port_id = port_id, .mempool = (uintptr_t)mempool,
+	};
+
+	snprintf(message.name, sizeof(message.name), "%s", name);
+	return send_request(&message, sizeof(message))->rc;
+}
+
+static void
+test_requests(void)
+{
+	struct mlxpmd_message other = { .layout = mlxpmd_message_layout() + 1, .type = MLXPMD_MESSAGE_ATTACH };
+
+	CHECK_EQ(send_values(MLXPMD_MESSAGE_ATTACH, 0, NULL, "0000:c1:00.0"), 0);
+	CHECK_EQ(((const struct mlxpmd_message *)answer.param)->port_id, 3);
+	CHECK(answer.num_fds == MLXPMD_NB_FDS && answer.fds[MLXPMD_FD_DEVICE] == 77 && existing == 1);
+	CHECK_EQ(fcntl(answer.fds[MLXPMD_FD_ALIVE], F_GETFD), FD_CLOEXEC);
+	CHECK_EQ(send_values(MLXPMD_MESSAGE_ATTACH, 0, NULL, "0000:c1:00.1"), -ENODEV);
+	CHECK_EQ(answer.num_fds, 0);
+	snprintf(other.name, sizeof(other.name), "0000:c1:00.0");
+	CHECK_EQ(send_request(&other, sizeof(other))->rc, -EPROTO);
+	CHECK_EQ(answer.num_fds, 0);
+	CHECK_EQ(send_values(MLXPMD_MESSAGE_REGISTER, 3, &pools[0], ""), 0);
+	CHECK_EQ(send_values(MLXPMD_MESSAGE_REGISTER, 3, &pools[1], ""), -EFAULT);
+	/* Neither a mempool nor a port of this driver. */
+	CHECK_EQ(send_values(MLXPMD_MESSAGE_REGISTER, 3, &other, ""), -ENOENT);
+	CHECK_EQ(send_values(MLXPMD_MESSAGE_REGISTER, 2, &pools[0], ""), -ENODEV);
+	CHECK_EQ(send_values(MLXPMD_MESSAGE_REGISTER, UINT16_MAX, &pools[0], ""), -ENODEV);
+	CHECK_EQ(registered, 2);
+	CHECK_EQ(send_values(MLXPMD_MESSAGE_FORGET, 3, &other, ""), 0);
+	CHECK_EQ(send_values(MLXPMD_MESSAGE_FORGET, 4, &other, ""), -ENODEV);
+	CHECK_EQ(forgotten, 1);
+}
+
+static void
+test_malformed(void)
+{
+	struct mlxpmd_message message = { .layout = mlxpmd_message_layout(), .type = MLXPMD_MESSAGE_ATTACH };
+	const uint64_t before = primary.refused;
+	struct rte_mp_msg msg = { .len_param = 1, .num_fds = 1 };
+
+	for (int len = -1; len <= (int)sizeof(message) + 1; len++)
+		CHECK_EQ(send_request(&message, len)->rc, len == sizeof(message) ? -ENODEV : -EINVAL);
+	message.type = MLXPMD_NB_MESSAGES;
+	CHECK_EQ(send_request(&message, sizeof(message))->rc, -EINVAL);
+	message.type = MLXPMD_MESSAGE_ATTACH;
+	memset(message.name, 'x', sizeof(message.name));
+	CHECK_EQ(send_request(&message, sizeof(message))->rc, -EINVAL);
+	/* A descriptor, which no request has, is closed. */
+	msg.fds[0] = open("/dev/null", O_RDONLY);
+	CHECK_OK(handler(&msg, "peer"));
+	CHECK(fcntl(msg.fds[0], F_GETFD) < 0 && errno == EBADF);
+	CHECK_EQ(primary.refused, before + sizeof(message) + 2 + 3);
+}
+
+/* Random bytes, most of them in a message of the right size and type. */
+static void
+test_random(void)
+{
+	uint64_t words[sizeof(struct mlxpmd_message) / sizeof(uint64_t)], state = 88172645463325252u;
+	unsigned int bad = 0;
+
+	for (unsigned int i = 0; i < RANDOM; i++) {
+		struct mlxpmd_message *message = (struct mlxpmd_message *)words;
+
+		for (unsigned int k = 0; k < RTE_DIM(words); k++) {
+			state ^= state << 13;
+			state ^= state >> 7;
+			state ^= state << 17;
+			words[k] = state;
+		}
+		message->type %= MLXPMD_NB_MESSAGES + 1;
+		message->port_id = state % 8 < 4 ? 3 : message->port_id;
+		bad += send_request(words, state % 16 == 0 ? (int)(state % 256) : (int)sizeof(*message))->rc > 0;
+	}
+	CHECK_EQ(bad, 0);
+	CHECK_EQ(registered, 2);
+}
+
+int
+main(void)
+{
+	port.eth_dev = &eth_dev;
+	port.mdv = &mdv;
+	CHECK_OK(mlxpmd_primary_up(&port));
+	test_requests();
+	test_malformed();
+	test_random();
+	mlxpmd_primary_down(&port);
+	CHECK(handler == NULL && primary.alive[0] == -1);
+	return check_exit("primary");
+}
