@@ -35,6 +35,9 @@ void test_caps(void);
 void test_queues(struct mdv_dev *dev);
 void test_rss(struct mdv_dev *dev);
 void test_rules(struct mdv_dev *dev);
+void test_changes(struct mdv_dev *dev);
+/** An action that sets a field, in device format. */
+struct prm_set_add_copy_action_in_auto test_change_action(unsigned int field, unsigned int bits, uint32_t data);
 /** Match parameters of rules, without a device. */
 void test_match(void);
 void test_memory(struct mdv_dev *dev);

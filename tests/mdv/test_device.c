@@ -37,6 +37,7 @@ static const struct {
 	{ "queues", test_queues },
 	{ "rss", test_rss },
 	{ "rules", test_rules },
+	{ "changes", test_changes },
 	{ "memory", test_memory },
 	{ "external memory", test_external_memory },
 	{ "hotplug", test_hotplug },
@@ -150,6 +151,27 @@ run_all(void)
 
 /* ------------------------------------------------------------------ refusals */
 
+/** What a rule changes of packets, by command. */
+static int
+changes_make(struct mdv_dev *dev)
+{
+	const struct prm_set_add_copy_action_in_auto a = test_change_action(PRM_ACTION_IN_FIELD_OUT_SIPV4, 32, 1);
+	static const uint8_t l2[14];
+	struct mdv_change_caps caps;
+	struct mdv_change *modify = NULL, *l3 = NULL;
+	int ret = mdv_change_caps(dev, &caps);
+
+	if (ret == 0 && caps.max_modify != 0 &&
+	    (modify = mdv_change_get(dev, MDV_CHANGE_MODIFY, false, &a, sizeof(a))) == NULL)
+		ret = -rte_errno;
+	if (ret == 0 && caps.decap_l3 &&
+	    (l3 = mdv_change_get(dev, MDV_CHANGE_DECAP_L3, false, l2, sizeof(l2))) == NULL)
+		ret = -rte_errno;
+	mdv_change_put(modify);
+	mdv_change_put(l3);
+	return ret;
+}
+
 int
 test_queues_make(struct mdv_dev *dev)
 {
@@ -193,6 +215,8 @@ test_queues_make(struct mdv_dev *dev)
 	rule_attr.tir = tir;
 	if (ret == 0 && (rule = mdv_rule_create(dev, &rule_attr)) == NULL)
 		ret = -rte_errno;
+	if (ret == 0)
+		ret = changes_make(dev);
 	mdv_rule_destroy(rule);
 	mdv_obj_destroy(tir);
 	mdv_obj_destroy(rqt);

@@ -313,6 +313,7 @@ static const struct {
 	{ "queues", test_queues },
 	{ "rss", test_rss },
 	{ "rules", test_rules },
+	{ "changes", test_changes },
 	{ "memory", test_memory },
 	{ "external memory", test_external_memory },
 	{ "port", test_vfio_port },

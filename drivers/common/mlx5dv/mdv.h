@@ -87,8 +87,8 @@ struct mdv_caps {
 
 /** Headers that not every firmware configuration parses; numbered as in flex_parser_protocols (mlx5_ifc.h). */
 enum mdv_flex_parser {
-	MDV_FLEX_GENEVE = 1 << 3, MDV_FLEX_VXLAN_GPE = 1 << 7, MDV_FLEX_ICMP = 1 << 8, MDV_FLEX_ICMP6 = 1 << 9,
-	MDV_FLEX_GTPU = 1 << 11,
+	MDV_FLEX_GENEVE = 1 << 3, MDV_FLEX_MPLS_GRE = 1 << 4, MDV_FLEX_MPLS_UDP = 1 << 5, MDV_FLEX_VXLAN_GPE = 1 << 7,
+	MDV_FLEX_ICMP = 1 << 8, MDV_FLEX_ICMP6 = 1 << 9, MDV_FLEX_GTPU = 1 << 11,
 };
 
 /** Way of access to a device. */

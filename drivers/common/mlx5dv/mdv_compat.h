@@ -96,6 +96,17 @@ static const struct rte_flow_fp_ops name = { \
 #define MDV_FLOW_FP_OPS_SET(eth_dev, name) ((eth_dev)->flow_fp_ops = &(name))
 #endif
 
+/* ---- 23.11: a field of rte_flow has its index apart from the level of encapsulation; 24.03: another name ---- */
+#if RTE_VERSION < RTE_VERSION_NUM(24, 3, 0, 0)
+#define rte_flow_field_data rte_flow_action_modify_data
+#endif
+/** Index of a tag, which may be given as level still. */
+#if RTE_VERSION < RTE_VERSION_NUM(23, 11, 0, 0)
+#define MDV_FIELD_TAG_INDEX(data) ((data)->level)
+#else
+#define MDV_FIELD_TAG_INDEX(data) ((uint32_t)((data)->tag_index != 0 ? (data)->tag_index : (data)->level))
+#endif
+
 /* ---- 24.03: eth_dev_supported_ptypes_get_t returns the number of packet types, too ---- */
 /** Defines the operation op of the installed release by get(), which has the prototype of the newest. */
 #if RTE_VERSION < RTE_VERSION_NUM(24, 3, 0, 0)

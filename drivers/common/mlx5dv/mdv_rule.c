@@ -12,12 +12,13 @@ static void
 table_init(struct mdv_rule_table *t)
 {
 	pthread_mutex_init(&t->lock, NULL);
+	TAILQ_INIT(&t->changes);
 }
 
 static void
 table_fini(struct mdv_rule_table *t)
 {
-	if (t->rules != 0)
+	if (t->rules != 0 || !TAILQ_EMPTY(&t->changes))
 		MDV_LOG(ERR, t->dev->name, "steering rules were left behind by their owner");
 	pthread_mutex_destroy(&t->lock);
 	if (t->ops->close != NULL)

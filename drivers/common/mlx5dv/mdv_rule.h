@@ -38,6 +38,38 @@ struct mdv_rule_table;
 /** mdv_rule_attr.vlan_id: frames without a tag. */
 #define MDV_MATCH_UNTAGGED 0xffff
 
+/** What rules can change of received packets. */
+struct mdv_change_caps {
+	uint8_t max_modify;	/**< Actions of a list that changes fields, 0: none can be changed. */
+	bool decap, decap_l3;	/**< Tunnels before an Ethernet header, and before an IP header. */
+	bool pop_vlan;		/**< In further tables, and in the root in VFIO mode. */
+	bool modify_with_pop, modify_with_l3; /**< Fields are changed in the same rule. */
+};
+/** Reads the capabilities by a command. 0 or -errno, logged. */
+__rte_internal
+int mdv_change_caps(struct mdv_dev *dev, struct mdv_change_caps *caps);
+
+enum mdv_change_kind {
+	MDV_CHANGE_MODIFY,	/**< Fields; data: struct prm_set_add_copy_action_in_auto[]. */
+	MDV_CHANGE_DECAP,	/**< Removes a tunnel before an Ethernet header; no data. */
+	MDV_CHANGE_DECAP_L3,	/**< Replaces one before an IP header by the data, an Ethernet header. */
+};
+/** Bytes of an Ethernet header with a tag. */
+#define MDV_CHANGE_HEADER_MAX 18
+/** A change of packets. Equal changes are one object of the device. */
+struct mdv_change;
+/**
+ * A change for rules of the root, or of further tables; with one more user.
+ *
+ * @return NULL with rte_errno, logged: errors of the kernel and of the device.
+ */
+__rte_internal
+struct mdv_change *mdv_change_get(struct mdv_dev *dev, enum mdv_change_kind kind, bool root, const void *data,
+				  size_t bytes);
+/** One user less; destroyed with its last one. A failure is only logged. NULL is allowed. */
+__rte_internal
+void mdv_change_put(struct mdv_change *change);
+
 struct mdv_rule_attr {
 	struct mdv_rule_table *table; /**< NULL: the root. */
 	uint16_t priority;	/**< 0 is matched first. */
@@ -56,6 +88,13 @@ struct mdv_rule_attr {
 	bool kernel;
 	struct mdv_obj *counter; /**< Of mdv_flow_counter_create(); NULL: none. */
 	uint32_t tag;		/**< Flow tag in the CQE, 24 bits; 0: none. With a TIR or table only. */
+	/**
+	 * What is changed of packets, in this order, with a TIR or table only; NULL: nothing. The changes are for the
+	 * kind of table and must outlive the rule. The root in verbs mode does not pop tags: ENOTSUP.
+	 */
+	const struct mdv_change *decap;
+	bool pop_vlan;
+	const struct mdv_change *modify;
 };
 
 /**

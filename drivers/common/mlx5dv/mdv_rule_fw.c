@@ -46,6 +46,7 @@ struct fw_table {
 	uint8_t level;
 	bool resets_root;
 	bool any_level; /**< Rules can lead to tables of any level. */
+	bool decap, decap_l3; /**< Capabilities of its entries. */
 	TAILQ_HEAD(, fw_group) groups; /**< By their first entry, which is the order of their priorities. */
 };
 
@@ -74,6 +75,8 @@ limits_check(struct fw_table *t, const struct prm_flow_table_prop_layout *rx)
 	t->log_entries = RTE_MIN(log_size, FW_LOG_ENTRIES);
 	t->any_level = prm_flow_table_prop_layout_get_ignore_flow_level(rx);
 	t->resets_root = prm_flow_table_prop_layout_get_reset_root_to_default(rx);
+	t->decap = prm_flow_table_prop_layout_get_decap(rx);
+	t->decap_l3 = prm_flow_table_prop_layout_get_reformat_l3_tunnel_to_l2(rx);
 	return 0;
 }
 
@@ -122,6 +125,8 @@ table_create(struct fw_table *t)
 	prm_create_flow_table_in_set_table_type(&in, PRM_FLOW_TABLE_TYPE_NIC_RX);
 	prm_flow_table_context_set_level(ctx, t->level);
 	prm_flow_table_context_set_log_size(ctx, t->log_entries);
+	prm_flow_table_context_set_decap_en(ctx, t->decap);
+	prm_flow_table_context_set_reformat_en(ctx, t->decap_l3);
 	return mdv_obj_create(t->table.dev, &in, sizeof(in));
 }
 
@@ -314,6 +319,25 @@ struct fw_entry_in {
 	struct prm_dest_format_flow_counter_list_auto list[2];
 };
 
+/** Sets what is changed of packets; returns the bits of the action. */
+static uint32_t
+entry_changes(struct prm_flow_context *ctx, const struct mdv_rule_attr *attr)
+{
+	uint32_t action = attr->pop_vlan ? PRM_FLOW_ACTION_VLAN_POP : 0;
+
+	if (attr->decap != NULL && attr->decap->obj == NULL) {
+		action |= PRM_FLOW_ACTION_DECAP;
+	} else if (attr->decap != NULL) {
+		action |= PRM_FLOW_ACTION_PACKET_REFORMAT;
+		prm_flow_context_set_packet_reformat_id(ctx, attr->decap->obj->id);
+	}
+	if (attr->modify != NULL) {
+		action |= PRM_FLOW_ACTION_MOD_HDR;
+		prm_flow_context_set_modify_header_id(ctx, attr->modify->obj->id);
+	}
+	return action;
+}
+
 /** Sets destination and counter; returns the bytes of the command. */
 static size_t
 entry_lists(struct fw_entry_in *cmd, const struct mdv_rule_attr *attr)
@@ -324,7 +348,7 @@ entry_lists(struct fw_entry_in *cmd, const struct mdv_rule_attr *attr)
 	size_t n = 0;
 
 	if (attr->tir != NULL || attr->jump != NULL) {
-		action = PRM_FLOW_ACTION_FWD_DEST;
+		action = PRM_FLOW_ACTION_FWD_DEST | entry_changes(ctx, attr);
 		dest = prm_dest_format_flow_counter_list_auto_dest_format_struct(&cmd->list[n++]);
 		prm_dest_format_struct_set_destination_type(dest, attr->tir != NULL ? PRM_FLOW_DEST_TYPE_TIR :
 										      PRM_FLOW_DEST_TYPE_FLOW_TABLE);

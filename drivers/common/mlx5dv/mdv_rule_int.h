@@ -5,6 +5,7 @@
 #define MDV_RULE_INT_H
 
 #include <pthread.h>
+#include <sys/queue.h>
 
 #include "mdv_rule.h"
 
@@ -19,12 +20,25 @@ struct mdv_rule_ops {
 	void (*close)(struct mdv_rule_table *t);
 };
 
+struct mdv_change {
+	TAILQ_ENTRY(mdv_change) next;
+	struct mdv_dev *dev;
+	enum mdv_change_kind kind;
+	bool verbs_form;		/**< For the kernel's root. */
+	unsigned int users;
+	struct ibv_flow_action *verbs;
+	struct mdv_obj *obj;		/**< By command; NULL also of MDV_CHANGE_DECAP. */
+	size_t bytes;
+	uint8_t data[];
+};
+
 /** First member of the table of each backend. */
 struct mdv_rule_table {
 	struct mdv_dev *dev;
 	const struct mdv_rule_ops *ops;
 	pthread_mutex_t lock;
 	unsigned int rules;
+	TAILQ_HEAD(, mdv_change) changes; /**< Of the root: those of all tables. */
 };
 
 /** First member of the rule of each backend; set by mdv_rule.c. */

@@ -160,6 +160,7 @@ static size_t
 actions_fill(const struct mdv_rule_attr *attr, struct mlx5dv_flow_action_attr *action)
 {
 	const struct mdv_obj *dest = attr->jump != NULL ? mdv_rules_fw_obj(attr->jump) : attr->tir;
+	const struct mdv_change *changes[] = { attr->decap, attr->modify };
 	size_t n = 0;
 
 	if (dest != NULL)
@@ -175,6 +176,10 @@ actions_fill(const struct mdv_rule_attr *attr, struct mlx5dv_flow_action_attr *a
 	if (attr->counter != NULL)
 		action[n++] = (struct mlx5dv_flow_action_attr){ .type = MLX5DV_FLOW_ACTION_COUNTERS_DEVX,
 								.obj = attr->counter->devx };
+	for (unsigned int i = 0; i < RTE_DIM(changes); i++)
+		if (changes[i] != NULL && dest != NULL)
+			action[n++] = (struct mlx5dv_flow_action_attr){ .type = MLX5DV_FLOW_ACTION_IBV_FLOW_ACTION,
+									.action = changes[i]->verbs };
 	return n;
 }
 
@@ -182,7 +187,7 @@ static struct ibv_flow *
 flow_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr, struct matcher *m,
 	    struct match_param *value)
 {
-	struct mlx5dv_flow_action_attr actions[3];
+	struct mlx5dv_flow_action_attr actions[5];
 	size_t n = actions_fill(attr, actions);
 	struct rule_text text;
 	struct ibv_flow *flow;
@@ -215,8 +220,11 @@ verbs_create(struct mdv_rule_table *table, const struct mdv_rule_attr *attr,
 	struct match_param mask = { .param = match->mask };
 	struct match_param value = { .param = match->value };
 	struct verbs_table *t = (struct verbs_table *)table;
-	struct verbs_rule *rule = mdv_zalloc(table->dev->name, sizeof(*rule), "a rule");
+	struct verbs_rule *rule;
 
+	if (attr->pop_vlan)
+		return MDV_FAIL_NULL(table->dev->name, ENOTSUP, "the kernel's rules pop no VLAN tags");
+	rule = mdv_zalloc(table->dev->name, sizeof(*rule), "a rule");
 	if (rule == NULL)
 		return NULL;
 	mdv_uplink_match(table->dev, &mask.param, &value.param);
