@@ -11,11 +11,12 @@ import stock_enhanced
 import stock_flow
 import stock_forward
 import stock_items
+import stock_modify
 import stock_offload
 import stock_random
 import stock_split
 import stock_verbs
 
-conform.main([*stock_forward.CASES, *stock_enhanced.CASES, *stock_flow.CASES, *stock_items.CASES,
+conform.main([*stock_forward.CASES, *stock_enhanced.CASES, *stock_flow.CASES, *stock_items.CASES, *stock_modify.CASES,
               *stock_random.CASES, *stock_bond.CASES, *stock_offload.CASES, *stock_split.CASES,
               *stock_verbs.CASES, *stock_bugs.CASES])

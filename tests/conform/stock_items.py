@@ -21,10 +21,12 @@ from conform import Case
 from e2e import check
 from scapy.contrib.geneve import GENEVE
 from scapy.contrib.gtp import GTP_U_Header
+from scapy.contrib.mpls import MPLS
 
 HERE = pathlib.Path(__file__).resolve().parent
 # What the frames of the lists are made of, besides scapy's own classes.
-NAMES = {**vars(scapy.all), "GENEVE": GENEVE, "GTP_U_Header": GTP_U_Header, "DST": plain.DST, "SRC": plain.SRC,
+NAMES = {**vars(scapy.all), "GENEVE": GENEVE, "GTP_U_Header": GTP_U_Header, "MPLS": MPLS,
+         "DST": plain.DST, "SRC": plain.SRC,
          "eth": scapy.all.Ether(dst=plain.DST, src=plain.SRC), "arp": scapy.all.ARP(), "vlan": scapy.all.Dot1Q(vlan=7),
          "ip": scapy.all.IP(src="10.0.0.1", dst="10.0.0.2"), "ip6": scapy.all.IPv6(src="fd00::1", dst="fd00::2"),
          "frag6": scapy.all.IPv6ExtHdrFragment(m=1, id=5), "udp": scapy.all.UDP(sport=1001, dport=4000),

@@ -661,6 +661,7 @@ main(int argc, char **argv)
 	isolated();
 	flow_tunnels(other);
 	flow_refusals();
+	flow_modify();
 	dump();
 	flow_async();
 	/* Closing the port destroys what is left. */

@@ -32,6 +32,8 @@ void flow_groups(bool any_level);
 void flow_async(void);
 /** test_flow_tunnels.c: PORT_A has QUEUES receive queues, and no flows. flex: the card parses ICMP and GTP-U. */
 void flow_tunnels(bool flex);
+/** test_flow_modify.c: PORT_A has QUEUES receive queues, and no flows. */
+void flow_modify(void);
 /** test_flow_refusals.c: PORT_A has QUEUES receive queues, and no flows. */
 void flow_refusals(void);
 

@@ -126,9 +126,67 @@ actions(void)
 	refused(cases, RTE_DIM(cases));
 }
 
+/* Of actions that change packets, whatever the card can do. */
+static void
+changes(void)
+{
+	static const struct rte_flow_action_set_ipv4 ipv4 = { .ipv4_addr = RTE_BE32(1) };
+	static const struct rte_flow_action_set_ttl ttl = { .ttl_value = 1 };
+	static const struct rte_flow_action_set_tp tp = { .port = RTE_BE16(1) };
+	static const struct rte_flow_action_set_tag tag = { .index = 6, .mask = 1 };
+	static const struct rte_flow_action_set_meta meta = { .data = 1 };
+	static const struct rte_flow_action_of_set_vlan_vid vid = { .vlan_vid = RTE_BE16(5) };
+	static const struct rte_flow_action_raw_encap encap = { .size = 14 };
+	static const struct rte_flow_item_tag item_tag = { .index = 6 };
+	static const struct rte_flow_action_modify_field wide = {
+		.dst = { .field = RTE_FLOW_FIELD_IPV4_TTL }, .src = { .field = RTE_FLOW_FIELD_VALUE }, .width = 9,
+	}, mark = { .dst = { .field = RTE_FLOW_FIELD_MARK }, .src = { .field = RTE_FLOW_FIELD_VALUE }, .width = 9 },
+	none = { .dst = { .field = RTE_FLOW_FIELD_META }, .src = { .field = RTE_FLOW_FIELD_VALUE } };
+	const struct refusal cases[] = {
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION_CONF(SET_IPV4_SRC, &ipv4), TO_QUEUE(0)), EINVAL,
+		  RTE_FLOW_ERROR_TYPE_ACTION, "action SET_IPV4_SRC: the pattern has no item ipv4" },
+		{ group0, ITEMS(ITEM(ETH), ITEM(IPV4)), ACTIONS(ACTION_CONF(SET_TP_SRC, &tp), TO_QUEUE(0)), EINVAL,
+		  RTE_FLOW_ERROR_TYPE_ACTION, "action SET_TP_SRC: the pattern has neither item tcp nor udp" },
+		{ group0, ITEMS(ITEM(ETH), ITEM(IPV4)), ACTIONS(ACTION_CONF(OF_SET_VLAN_VID, &vid), TO_QUEUE(0)),
+		  EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, "the pattern has no item vlan" },
+		{ group0, ITEMS(ITEM(ETH), ITEM(IPV4)), ACTIONS(ACTION(DEC_TTL), ACTION(DROP)), EINVAL,
+		  RTE_FLOW_ERROR_TYPE_ACTION, "need an action queue, rss or jump" },
+		{ group0, ITEMS(ITEM(ETH), ITEM(IPV4), ITEM(UDP)), ACTIONS(ACTION(VXLAN_DECAP), TO_QUEUE(0)), EINVAL,
+		  RTE_FLOW_ERROR_TYPE_ACTION, "action VXLAN_DECAP: the pattern has no item of a tunnel" },
+		{ group0, ITEMS(ITEM(ETH), ITEM(IPV4), ITEM(UDP), ITEM(VXLAN)),
+		  ACTIONS(ACTION_CONF(SET_TTL, &ttl), ACTION(VXLAN_DECAP), TO_QUEUE(0)), ENOTSUP,
+		  RTE_FLOW_ERROR_TYPE_ACTION, "the device removes a tunnel before it changes" },
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION_CONF(RAW_ENCAP, &encap), TO_QUEUE(0)), ENOTSUP,
+		  RTE_FLOW_ERROR_TYPE_ACTION, "received packets are not put into tunnels" },
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION_CONF(SET_TAG, &tag), TO_QUEUE(0)), ENOTSUP,
+		  RTE_FLOW_ERROR_TYPE_ACTION, "tag 6: tags are 0 to 5" },
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION_CONF(SET_META, &meta), TO_QUEUE(0)), EINVAL,
+		  RTE_FLOW_ERROR_TYPE_ACTION, "action SET_META: the mask is 0" },
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION_CONF(MODIFY_FIELD, &wide), TO_QUEUE(0)), EINVAL,
+		  RTE_FLOW_ERROR_TYPE_ACTION, "9 bits from 0 on of a field that has 8" },
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION_CONF(MODIFY_FIELD, &mark), TO_QUEUE(0)), ENOTSUP,
+		  RTE_FLOW_ERROR_TYPE_ACTION, "the device does not change field" },
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION_CONF(MODIFY_FIELD, &none), TO_QUEUE(0)), EINVAL,
+		  RTE_FLOW_ERROR_TYPE_ACTION, "the width is 0" },
+		{ group0, ITEMS(ITEM(ETH), ITEM_SPEC(TAG, &item_tag, NULL)), ACTIONS(TO_QUEUE(0)), ENOTSUP,
+		  RTE_FLOW_ERROR_TYPE_ITEM_SPEC, "tag 6: tags are 0 to 5" },
+		{ group0, ITEMS(ITEM(ETH), ITEM(IPV4), ITEM(MPLS)), ACTIONS(TO_QUEUE(0)), EINVAL,
+		  RTE_FLOW_ERROR_TYPE_ITEM, "item MPLS cannot be here" },
+	};
+	const struct refusal kernel = {
+		group0, ITEMS(ITEM(ETH), ITEM(VLAN)), ACTIONS(ACTION(OF_POP_VLAN), TO_QUEUE(0)), ENOTSUP,
+		RTE_FLOW_ERROR_TYPE_ACTION, "of_pop_vlan: in groups above 0",
+	};
+
+	refused(cases, RTE_DIM(cases));
+	if (!pmd_devarg(PORT_A, "open=vfio"))
+		refused(&kernel, 1);
+}
+
 void
 flow_refusals(void)
 {
 	patterns();
 	actions();
+	changes();
 }

@@ -48,6 +48,8 @@ compile(struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struct
 		rc = mlxpmd_flow_pattern_compile(&port->mdv->caps, items, &c->pattern, error);
 	if (rc == 0)
 		rc = mlxpmd_flow_actions_compile(port, attr, actions, &c->actions, error);
+	if (rc == 0)
+		rc = mlxpmd_flow_change_compile(port, attr, &c->pattern, actions, &c->actions, &c->change, error);
 	return rc;
 }
 
@@ -63,11 +65,18 @@ mlxpmd_flow_match(const struct rte_flow *flow, struct mdv_match *m)
 	}
 }
 
-/** Narrows a flow's match to a traffic class. False if no packet of the class matches. */
+/**
+ * Narrows a flow's match to a traffic class. False if no packet of the class matches. inner: the flow removes a tunnel,
+ * and packets are hashed by the headers that were inside.
+ */
 static bool
-match_class(struct mdv_match *m, enum mlxpmd_rss_class class)
+match_class(struct mdv_match *m, enum mlxpmd_rss_class class, bool inner)
 {
 	const struct mlxpmd_rss_class_match *c = &mlxpmd_rss_classes[class];
+	struct prm_fte_match_set_lyr_2_4 *to_mask = inner ? prm_fte_match_param_inner_headers(&m->mask) :
+							    prm_fte_match_param_outer_headers(&m->mask);
+	struct prm_fte_match_set_lyr_2_4 *to_value = inner ? prm_fte_match_param_inner_headers(&m->value) :
+							     prm_fte_match_param_outer_headers(&m->value);
 	struct prm_fte_match_set_lyr_2_4 mask = { { 0 } }, value = { { 0 } };
 	bool fits = true;
 
@@ -81,11 +90,10 @@ match_class(struct mdv_match *m, enum mlxpmd_rss_class class)
 		/* As the port's own rules: fragments, which lack the ports, are hashed by addresses. */
 		prm_fte_match_set_lyr_2_4_set_frag(&mask, 1);
 	}
-	/* The outer headers are the first of the match parameters. */
 	for (unsigned int i = 0; i < RTE_DIM(mask.dw); i++) {
-		fits &= ((m->value.dw[i] ^ value.dw[i]) & m->mask.dw[i] & mask.dw[i]) == 0;
-		m->mask.dw[i] |= mask.dw[i];
-		m->value.dw[i] |= value.dw[i];
+		fits &= ((to_value->dw[i] ^ value.dw[i]) & to_mask->dw[i] & mask.dw[i]) == 0;
+		to_mask->dw[i] |= mask.dw[i];
+		to_value->dw[i] |= value.dw[i];
 	}
 	return fits;
 }
@@ -112,6 +120,9 @@ rule_create(struct mlxpmd_port *port, struct rte_flow *flow, enum mlxpmd_rss_cla
 		.kernel = flow->target == MLXPMD_TARGET_KERNEL,
 		.counter = flow->counter != NULL ? flow->counter->obj : NULL,
 		.tag = flow->tag,
+		.decap = flow->decap,
+		.pop_vlan = flow->pop_vlan,
+		.modify = flow->modify,
 	};
 
 	flow->rule[class] = mdv_rule_create(port->mdv, &attr);
@@ -130,7 +141,7 @@ rules_create(struct mlxpmd_port *port, struct rte_flow *flow)
 		if (class != MLXPMD_RSS_CLASS_OTHER && (flow->dest == NULL || flow->dest->tirs.tir[class] == NULL))
 			continue;
 		narrowed = match;
-		if (!match_class(&narrowed, class))
+		if (!match_class(&narrowed, class, flow->decap != NULL))
 			continue;
 		rc = rule_create(port, flow, class, &narrowed);
 		if (rc != 0) {
@@ -180,7 +191,8 @@ mlxpmd_flows_have(const struct mlxpmd_port *port, const struct mdv_match *match)
 			continue;
 		for (unsigned int class = 0; class < MLXPMD_NB_RSS_CLASSES; class++) {
 			mlxpmd_flow_match(flow, &m);
-			if (flow->rule[class] != NULL && match_class(&m, class) && memcmp(&m, match, sizeof(m)) == 0)
+			if (flow->rule[class] != NULL && match_class(&m, class, flow->decap != NULL) &&
+			    memcmp(&m, match, sizeof(m)) == 0)
 				return true;
 		}
 	}
@@ -218,6 +230,7 @@ flow_free(struct mlxpmd_port *port, struct rte_flow *flow)
 	if (flow->made_from != NULL)
 		flow->made_from->users--;
 	free(flow->age);
+	mlxpmd_flow_change_put(flow);
 	mlxpmd_flow_counter_put(flow->counter);
 	mlxpmd_flow_dest_put(port, flow->dest);
 	mlxpmd_flow_jump_put(port, flow->group, flow->jump);
@@ -326,6 +339,8 @@ mlxpmd_flow_add(struct mlxpmd_port *port, const struct rte_flow_attr *attr, cons
 	}
 	flow_insert(port, flow);
 	rc = flow_share(port, flow, attr, &c->actions, &refused);
+	if (rc == 0)
+		rc = mlxpmd_flow_change_get(port, flow, &c->change);
 	if (rc == 0)
 		return flow;
 	mlxpmd_flow_remove(port, flow);

@@ -41,6 +41,7 @@ struct mlxpmd_flow_pattern {
 	struct mdv_match match;
 	/** 0: headers of layer 4, or a tunnel; 1: of layer 3; 2: others. Narrow patterns come first in a priority. */
 	uint8_t depth;
+	bool tunnel;	/**< It has an item of a tunnel. */
 };
 /** A byte of an item that becomes a part of the match's value, under a mask. */
 struct mlxpmd_flow_copy {
@@ -120,6 +121,36 @@ int mlxpmd_flow_action_known(const struct rte_flow_action *action, struct rte_fl
 int mlxpmd_flow_action_compile(struct mlxpmd_port *port, const struct rte_flow_action *action,
 			       struct mlxpmd_flow_actions *out, struct rte_flow_error *error);
 
+/* ---- actions that change packets (mlxpmd_flow_change.c) ---- */
+
+/** Parts of fields that one flow changes; the device may have less. */
+#define MLXPMD_FLOW_MODIFY_MAX 32u
+/**
+ * Registers C of a packet on its way through groups: the kernel has the first one in switchdev mode; the next is the
+ * metadata of rte_flow, the others are its tags.
+ */
+enum { MLXPMD_REG_META = 1, MLXPMD_REG_TAG_0 = 2 };
+#define MLXPMD_FLOW_TAGS 6u
+
+enum mlxpmd_flow_decap { MLXPMD_DECAP_NONE, MLXPMD_DECAP_L2, MLXPMD_DECAP_RAW, MLXPMD_DECAP_L3 };
+
+/** What a flow changes of packets, compiled. */
+struct mlxpmd_flow_change {
+	enum mlxpmd_flow_decap decap;
+	uint8_t l2_bytes, l2[MDV_CHANGE_HEADER_MAX]; /**< Of MLXPMD_DECAP_L3. */
+	bool pop_vlan;
+	uint8_t nb_modify;
+	struct prm_set_add_copy_action_in_auto modify[MLXPMD_FLOW_MODIFY_MAX];
+};
+/** Compiles the actions of a list that change packets; the others are compiled. As mlxpmd_flow_pattern_compile(). */
+int mlxpmd_flow_change_compile(struct mlxpmd_port *port, const struct rte_flow_attr *attr,
+			       const struct mlxpmd_flow_pattern *pattern, const struct rte_flow_action *actions,
+			       const struct mlxpmd_flow_actions *compiled, struct mlxpmd_flow_change *out,
+			       struct rte_flow_error *error);
+/** Gives a flow, which has its group, the contexts of the device for what it changes. 0 or -errno. */
+int mlxpmd_flow_change_get(struct mlxpmd_port *port, struct rte_flow *flow, const struct mlxpmd_flow_change *change);
+void mlxpmd_flow_change_put(struct rte_flow *flow);
+
 /* ---- groups (mlxpmd_flow_group.c) ---- */
 
 struct mlxpmd_flow_jump;
@@ -150,6 +181,8 @@ struct mlxpmd_flows {
 	struct mlxpmd_flow_queue **queues; /**< Of operations. */
 	uint16_t nb_queues;
 	bool applied;		/**< The port is started: flows have rules. */
+	bool change_caps_read;	/**< By the first flow that changes packets. */
+	struct mdv_change_caps change_caps;
 };
 
 /** The group of a number, created if necessary, with one more user. NULL with rte_errno, *error is set. */
@@ -210,6 +243,9 @@ struct rte_flow {
 	struct mlxpmd_flow_counter *counter;
 	struct mlxpmd_flow_age *age; /**< NULL: it does not age. */
 	struct rte_flow_action_handle *handle[2]; /**< Indirect actions that it uses. */
+	struct mdv_change *decap, *modify; /**< What it changes of packets; NULL: nothing. */
+	bool pop_vlan;
+	uint8_t nb_modify;
 	/** One rule for each traffic class whose hash differs; else the last one alone. */
 	struct mdv_rule *rule[MLXPMD_NB_RSS_CLASSES];
 	uint32_t nb_words;
@@ -220,6 +256,7 @@ struct rte_flow {
 struct mlxpmd_flow_compiled {
 	struct mlxpmd_flow_pattern pattern;
 	struct mlxpmd_flow_actions actions;
+	struct mlxpmd_flow_change change;
 };
 /** Refuses attributes that are not supported. */
 int mlxpmd_flow_attr_check(const struct rte_flow_attr *attr, struct rte_flow_error *error);

@@ -202,6 +202,14 @@ indirect_compile(struct mlxpmd_port *port __rte_unused, const struct rte_flow_ac
 	return target_set(out, MLXPMD_TARGET_QUEUES, action, error);
 }
 
+/** Compiled with the pattern: mlxpmd_flow_change_compile(). */
+static int
+change_compile(struct mlxpmd_port *port __rte_unused, const struct rte_flow_action *action __rte_unused,
+	       struct mlxpmd_flow_actions *out __rte_unused, struct rte_flow_error *error __rte_unused)
+{
+	return 0;
+}
+
 /** Actions by their type. */
 static const struct known {
 	enum rte_flow_action_type type;
@@ -220,6 +228,31 @@ static const struct known {
 	{ RTE_FLOW_ACTION_TYPE_AGE, true, false, age_compile },
 	{ RTE_FLOW_ACTION_TYPE_SEND_TO_KERNEL, false, false, kernel_compile },
 	{ RTE_FLOW_ACTION_TYPE_INDIRECT, true, false, indirect_compile },
+	{ RTE_FLOW_ACTION_TYPE_MODIFY_FIELD, true, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_SET_MAC_SRC, true, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_SET_MAC_DST, true, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_SRC, true, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_DST, true, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_SRC, true, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_DST, true, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_DSCP, true, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_DSCP, true, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_SET_TP_SRC, true, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_SET_TP_DST, true, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_SET_TTL, true, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_SET_TAG, true, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_SET_META, true, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_DEC_TTL, false, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_INC_TCP_SEQ, true, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_DEC_TCP_SEQ, true, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_INC_TCP_ACK, true, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_DEC_TCP_ACK, true, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_OF_SET_VLAN_VID, true, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_OF_POP_VLAN, false, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_VXLAN_DECAP, false, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_NVGRE_DECAP, false, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_RAW_DECAP, true, false, change_compile },
+	{ RTE_FLOW_ACTION_TYPE_RAW_ENCAP, true, false, change_compile },
 };
 
 /** NULL: *error is set. */
@@ -230,8 +263,9 @@ known_find(const struct rte_flow_action *action, struct rte_flow_error *error)
 		if (actions_known[i].type == action->type)
 			return &actions_known[i];
 	(void)REFUSE_ACTION(error, ENOTSUP, action,
-			    "action %s is not supported; drop, queue, rss, jump, mark, flag, count, age, send_to_kernel "
-			    "and indirect are", action_name(action));
+			    "action %s is not supported; drop, queue, rss, jump, mark, flag, count, age, send_to_kernel, "
+			    "indirect, and those that change fields, pop tags and remove tunnels are",
+			    action_name(action));
 	return NULL;
 }
 

@@ -59,6 +59,9 @@ flow_print(FILE *file, const struct rte_flow *flow)
 	fprintf(file, " action %s", action);
 	if (flow->tag != 0)
 		fprintf(file, " tag 0x%x", flow->tag);
+	fprintf(file, "%s%s", flow->decap != NULL ? " decap" : "", flow->pop_vlan ? " pop_vlan" : "");
+	if (flow->nb_modify != 0)
+		fprintf(file, " modify %u", flow->nb_modify);
 	if (flow->counter != NULL)
 		fprintf(file, " counter 0x%x", flow->counter->obj->id);
 	fprintf(file, "\n");

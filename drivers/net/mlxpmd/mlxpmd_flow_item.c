@@ -15,8 +15,8 @@
 #define SET_BYTES PRM_FTE_MATCH_SET_LYR_2_4_BYTES
 enum { SET_OUTER, SET_MISC, SET_INNER, SET_MISC2, SET_MISC3 };
 
-/** What kind of header an item is. */
-enum layer { L_NONE, L_ETH, L_VLAN, L_IP, L_L4, L_TUNNEL, L_TUNNEL_KEY };
+/** What kind of header an item is. L_REGISTER: none, and anywhere. */
+enum layer { L_NONE, L_ETH, L_VLAN, L_IP, L_L4, L_TUNNEL, L_TUNNEL_KEY, L_MPLS, L_REGISTER };
 
 /** A part of a header that is matched. */
 struct part {
@@ -63,6 +63,8 @@ enum {
 	AT_GRE_PRESENT = 0, AT_SECOND_VLAN = 8, AT_INNER_SECOND_VLAN = 10, AT_SECOND_TAGS = 12, AT_GRE_PROTOCOL = 14,
 	AT_GRE_KEY = 16, AT_VXLAN_VNI = 20, AT_GENEVE_VNI = 24, AT_FLOW_LABEL = 28, AT_INNER_FLOW_LABEL = 32,
 	AT_GENEVE_OPT_LEN = 37, AT_GENEVE_PROTOCOL = 38, AT_INNER_ESP_SPI = 44, AT_ESP_SPI = 48,
+	/* Misc 2: registers C are in descending order. */
+	AT_MPLS = 0, AT_INNER_MPLS = 4, AT_MPLS_IN_GRE = 8, AT_MPLS_IN_UDP = 12, AT_REG_C_0 = 44,
 	/* Misc 3. */
 	AT_INNER_TCP_SEQ = 0, AT_TCP_SEQ = 4, AT_INNER_TCP_ACK = 8, AT_TCP_ACK = 12, AT_VXLAN_GPE_VNI = 17,
 	AT_VXLAN_GPE_PROTOCOL = 20, AT_VXLAN_GPE_FLAGS = 21, AT_ICMP_DATA = 24, AT_ICMP6_DATA = 28, AT_ICMP_TYPE = 32,
@@ -310,6 +312,40 @@ ipv6_extra(struct rte_flow_error *error, const struct rte_flow_item *item, const
 	return 0;
 }
 
+/** Matches a register C, whose number and value are in host order. */
+static void
+register_match(struct mdv_match *m, unsigned int reg, uint32_t value, uint32_t mask)
+{
+	for (unsigned int i = 0; i < sizeof(value); i++)
+		byte_match(m, SET_MISC2, AT_REG_C_0 - sizeof(value) * reg + i, (uint8_t)(mask >> (24 - 8 * i)),
+			   (uint8_t)(value >> (24 - 8 * i)));
+}
+
+static int
+meta_extra(struct rte_flow_error *error __rte_unused, const struct rte_flow_item *item __rte_unused,
+	   const uint8_t *spec, const uint8_t *mask, uint8_t *handled, struct mdv_match *m, bool inner __rte_unused)
+{
+	const struct rte_flow_item_meta *s = (const void *)spec, *k = (const void *)mask;
+
+	memset(handled, UINT8_MAX, sizeof(s->data));
+	register_match(m, MLXPMD_REG_META, s->data, k->data);
+	return 0;
+}
+
+static int
+tag_extra(struct rte_flow_error *error, const struct rte_flow_item *item, const uint8_t *spec, const uint8_t *mask,
+	  uint8_t *handled, struct mdv_match *m, bool inner __rte_unused)
+{
+	const struct rte_flow_item_tag *s = (const void *)spec, *k = (const void *)mask;
+
+	memset(handled, UINT8_MAX, sizeof(*s));
+	if (k->index != UINT8_MAX || s->index >= MLXPMD_FLOW_TAGS)
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_SPEC, item,
+					  "tag %u: tags are 0 to %u, under mask 0xff", s->index, MLXPMD_FLOW_TAGS - 1);
+	register_match(m, MLXPMD_REG_TAG_0 + s->index, s->data, k->data);
+	return 0;
+}
+
 /* ------------------------------------------------------------------ the items */
 
 #define IMPLY(at_, mask_, value_) { .set = SET_OUTER, .at = (at_), .mask = (mask_), .value = (value_) }
@@ -323,6 +359,8 @@ ipv6_extra(struct rte_flow_error *error, const struct rte_flow_item *item, const
 #define PORT_VXLAN_GPE 4790
 #define PORT_GENEVE 6081
 #define PORT_GTPU 2152
+#define PORT_MPLS 6635
+#define ETHERTYPE_MPLS 0x8847
 #define PROTOCOL_TEB 0x6558 /* Transparent Ethernet bridging. */
 
 static const uint8_t no_mask[64];
@@ -402,6 +440,30 @@ static const struct item items_known[] = {
 	  .mask = &rte_flow_item_gtp_mask, .implied = { UDP_PORT(PORT_GTPU) },
 	  .parts = { IN_SET(4, 4, SET_MISC3, AT_GTPU_TEID), IN_SET(1, 1, SET_MISC3, AT_GTPU_MSG_TYPE),
 		     { .from = 0, .bytes = 1, .set = SET_MISC3, .to = AT_GTPU_FLAGS, .bits = 0x07 } } },
+	{ .type = RTE_FLOW_ITEM_TYPE_META, .layer = L_REGISTER, .bytes = sizeof(struct rte_flow_item_meta),
+	  .mask = &rte_flow_item_meta_mask, .extra_bytes = sizeof(struct rte_flow_item_meta), .extra = meta_extra },
+	{ .type = RTE_FLOW_ITEM_TYPE_TAG, .layer = L_REGISTER, .bytes = sizeof(struct rte_flow_item_tag),
+	  .mask = &rte_flow_item_tag_mask, .extra_bytes = sizeof(struct rte_flow_item_tag), .extra = tag_extra },
+	{ .type = RTE_FLOW_ITEM_TYPE_MPLS, .layer = L_MPLS, .bytes = sizeof(struct rte_flow_item_mpls),
+	  .mask = &rte_flow_item_mpls_mask },
+};
+
+/** MPLS by the header that it follows: what demands it there, where its label is, and the parser that finds it. */
+static const struct mpls {
+	enum layer after;
+	uint16_t flex;
+	struct implied implied[3];
+	struct part part;
+} mpls_known[] = {
+	{ .after = L_ETH, .implied = { IMPLY(AT_ETHERTYPE, UINT8_MAX, ETHERTYPE_MPLS >> 8),
+				       IMPLY(AT_ETHERTYPE + 1, UINT8_MAX, ETHERTYPE_MPLS & 0xff) },
+	  .part = IN_SETS(0, 4, SET_MISC2, AT_MPLS, AT_INNER_MPLS) },
+	{ .after = L_L4, .flex = MDV_FLEX_MPLS_UDP, .implied = { UDP_PORT(PORT_MPLS) },
+	  .part = IN_SET(0, 4, SET_MISC2, AT_MPLS_IN_UDP) },
+	{ .after = L_TUNNEL, .flex = MDV_FLEX_MPLS_GRE,
+	  .implied = { IMPLY_PROTOCOL(IPPROTO_GRE), { SET_MISC, AT_GRE_PROTOCOL, UINT8_MAX, ETHERTYPE_MPLS >> 8 },
+		       { SET_MISC, AT_GRE_PROTOCOL + 1, UINT8_MAX, ETHERTYPE_MPLS & 0xff } },
+	  .part = IN_SET(0, 4, SET_MISC2, AT_MPLS_IN_GRE) },
 };
 
 /* ------------------------------------------------------------------ compiling */
@@ -410,7 +472,7 @@ static const struct item items_known[] = {
 struct place {
 	const struct mdv_caps *caps;
 	enum layer layer;	/**< Of the item before. */
-	bool inner;
+	bool inner, tunnel;
 	uint8_t vlans;
 	uint8_t depth;
 	bool relaxed;		/**< Items without a mask match nothing. */
@@ -441,12 +503,13 @@ place_enter(struct place *p, const struct item *known, const struct rte_flow_ite
 	/** Items that can follow an item, by layer. */
 	static const uint8_t follows[] = {
 		[L_NONE] = 1 << L_ETH | 1 << L_VLAN | 1 << L_IP | 1 << L_L4 | 1 << L_TUNNEL,
-		[L_ETH] = 1 << L_VLAN | 1 << L_IP,
-		[L_VLAN] = 1 << L_VLAN | 1 << L_IP,
+		[L_ETH] = 1 << L_VLAN | 1 << L_IP | 1 << L_MPLS,
+		[L_VLAN] = 1 << L_VLAN | 1 << L_IP | 1 << L_MPLS,
 		[L_IP] = 1 << L_IP | 1 << L_L4 | 1 << L_TUNNEL,
-		[L_L4] = 1 << L_TUNNEL,
-		[L_TUNNEL] = 1 << L_TUNNEL_KEY | 1 << L_ETH | 1 << L_IP,
-		[L_TUNNEL_KEY] = 1 << L_ETH | 1 << L_IP,
+		[L_L4] = 1 << L_TUNNEL | 1 << L_MPLS,
+		[L_TUNNEL] = 1 << L_TUNNEL_KEY | 1 << L_ETH | 1 << L_IP | 1 << L_MPLS,
+		[L_TUNNEL_KEY] = 1 << L_ETH | 1 << L_IP | 1 << L_MPLS,
+		[L_MPLS] = 0,
 	};
 	bool ip_in_ip = p->layer == L_IP && known->layer == L_IP && known->type != RTE_FLOW_ITEM_TYPE_IPV6_FRAG_EXT;
 
@@ -462,12 +525,14 @@ place_enter(struct place *p, const struct item *known, const struct rte_flow_ite
 	if (ip_in_ip)
 		byte_match(m, SET_OUTER, AT_IP_PROTOCOL, UINT8_MAX,
 			   known->type == RTE_FLOW_ITEM_TYPE_IPV4 ? IPPROTO_IPIP : IPPROTO_IPV6);
-	if (ip_in_ip || ((p->layer == L_TUNNEL || p->layer == L_TUNNEL_KEY) && known->layer != L_TUNNEL_KEY)) {
+	p->tunnel |= ip_in_ip || known->layer == L_TUNNEL;
+	if (ip_in_ip || ((p->layer == L_TUNNEL || p->layer == L_TUNNEL_KEY) && known->layer != L_TUNNEL_KEY &&
+			 known->layer != L_MPLS)) {
 		p->inner = true;
 		p->vlans = 0;
 	}
 	p->layer = known->layer;
-	if (known->layer >= L_L4)
+	if (known->layer >= L_L4 && p->layer != L_MPLS)
 		p->depth = 0;
 	else if (known->layer == L_IP)
 		p->depth = RTE_MIN(p->depth, 1);
@@ -572,17 +637,50 @@ fields_match(const struct item *known, const struct rte_flow_item *item, const s
 	return rc;
 }
 
+/** The label of MPLS: its place depends on the header before it. */
+static int
+mpls_compile(const struct item *known, const struct rte_flow_item *item, enum layer after, const struct place *p,
+	     struct mdv_match *m, struct rte_flow_error *error)
+{
+	const uint8_t *mask = item->mask != NULL ? item->mask : known->mask;
+	const struct mpls *mpls = mpls_known;
+	uint8_t handled[64] = { 0 };
+	int rc;
+
+	if (after == L_VLAN)
+		after = L_ETH;
+	else if (after == L_TUNNEL_KEY)
+		after = L_TUNNEL;
+	while (mpls->after != after)
+		mpls++;
+	if ((p->caps->flex_parsers & mpls->flex) != mpls->flex)
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, item,
+					  "item %s: the firmware does not parse this header there: mlxconfig set "
+					  "FLEX_PARSER_PROFILE_ENABLE", item_name(item));
+	rc = range_check(known, item, mask, error);
+	if (rc != 0 || (p->relaxed && item->mask == NULL))
+		return rc;
+	for (unsigned int i = 0; i < RTE_DIM(mpls->implied); i++)
+		implied_match(m, &mpls->implied[i], p->inner, p->copies);
+	return item->spec != NULL ? field_match(&mpls->part, item, mask, handled, p, m, error) : 0;
+}
+
 static int
 item_compile(const struct rte_flow_item *item, struct place *p, struct mdv_match *m, struct rte_flow_error *error)
 {
 	const struct item *known = item_find(item);
+	const enum layer after = p->layer;
 	int rc;
 
 	if (known == NULL)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, item,
-					  "item %s is not matched; eth to tcp, udp, icmp, esp and tunnels are",
+					  "item %s is not matched; eth to tcp, udp, icmp, esp, tunnels, mpls, tag and meta are",
 					  item_name(item));
+	if (known->layer == L_REGISTER)
+		return fields_match(known, item, p, m, error);
 	rc = place_enter(p, known, item, m, error);
+	if (rc == 0 && known->layer == L_MPLS)
+		return mpls_compile(known, item, after, p, m, error);
 	if (rc == 0)
 		rc = fields_match(known, item, p, m, error);
 	if (rc != 0)
@@ -606,6 +704,7 @@ items_compile(struct place *place, const struct rte_flow_item *items, struct mlx
 		if (items->type != RTE_FLOW_ITEM_TYPE_VOID)
 			rc = item_compile(items, place, &pattern->match, error);
 	pattern->depth = place->depth;
+	pattern->tunnel = place->tunnel;
 	return rc;
 }
 

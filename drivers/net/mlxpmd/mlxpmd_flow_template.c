@@ -364,7 +364,9 @@ mlxpmd_flow_table_add(struct mlxpmd_port *port, struct rte_flow_template_table *
 		return NULL;
 	}
 	if (pattern_compile(port, table->patterns[pattern_index], items, &compiled.pattern, error) != 0 ||
-	    mlxpmd_flow_template_actions(port, table, actions, actions_index, &merged, &compiled.actions, error) != 0)
+	    mlxpmd_flow_template_actions(port, table, actions, actions_index, &merged, &compiled.actions, error) != 0 ||
+	    mlxpmd_flow_change_compile(port, &table->attr, &compiled.pattern, merged.actions, &compiled.actions,
+				       &compiled.change, error) != 0)
 		return NULL;
 	flow = mlxpmd_flow_add(port, &table->attr, &compiled, error);
 	if (flow != NULL) {

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * rte_flow actions that change packets. All that change fields become one list of the device's actions. A device
+ * changes a packet in the order: tunnel, VLAN tag, fields; lists in another order are refused.
+ */
+
+#include <rte_flow.h>
+
+#include "mlxpmd_flow_modify.h"
+
+/* ------------------------------------------------------------------ the headers of the pattern */
+
+/** The outermost headers at this place of the list: those of the tunnel, or those in it once it is removed. */
+static void
+headers_of(const struct mlxpmd_mod_list *c, const struct prm_fte_match_set_lyr_2_4 **mask,
+	   const struct prm_fte_match_set_lyr_2_4 **value)
+{
+	const struct mdv_match *m = &c->pattern->match;
+	const bool inner = c->out->decap != MLXPMD_DECAP_NONE;
+
+	*mask = inner ? prm_fte_match_param_inner_headers_c(&m->mask) : prm_fte_match_param_outer_headers_c(&m->mask);
+	*value = inner ? prm_fte_match_param_inner_headers_c(&m->value) :
+			 prm_fte_match_param_outer_headers_c(&m->value);
+}
+
+static uint8_t
+ip_version(const struct mlxpmd_mod_list *c)
+{
+	const struct prm_fte_match_set_lyr_2_4 *mask, *value;
+
+	headers_of(c, &mask, &value);
+	return prm_fte_match_set_lyr_2_4_get_ip_version(mask) != 0 ?
+		       (uint8_t)prm_fte_match_set_lyr_2_4_get_ip_version(value) : 0;
+}
+
+static uint8_t
+ip_protocol(const struct mlxpmd_mod_list *c)
+{
+	const struct prm_fte_match_set_lyr_2_4 *mask, *value;
+
+	headers_of(c, &mask, &value);
+	return prm_fte_match_set_lyr_2_4_get_ip_protocol(mask) == UINT8_MAX ?
+		       (uint8_t)prm_fte_match_set_lyr_2_4_get_ip_protocol(value) : 0;
+}
+
+/** rte_flow.h: the set actions require an item of the header. */
+static int
+header_check(const struct mlxpmd_mod_list *c, const struct rte_flow_action *action, const struct mlxpmd_mod_field *f)
+{
+	if (f->version != 0 && ip_version(c) != f->version)
+		return REFUSE_CHANGE(c, EINVAL, action, "the pattern has no item ipv%u", f->version);
+	if (f->proto != 0 && ip_protocol(c) != f->proto)
+		return REFUSE_CHANGE(c, EINVAL, action, "the pattern has no item %s",
+				     f->proto == IPPROTO_TCP ? "tcp" : "udp");
+	return 0;
+}
+
+/* ------------------------------------------------------------------ the set actions */
+
+static int
+set_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action, enum rte_flow_field_id id,
+	    const void *value)
+{
+	const struct mlxpmd_mod_place to = { .field = mlxpmd_mod_field_find(id) };
+	int rc = header_check(c, action, to.field);
+
+	if (rc == 0)
+		rc = mlxpmd_mod_stage_enter(c, action, MLXPMD_STAGE_MODIFY);
+	return rc == 0 ? mlxpmd_mod_field_set(c, action, &to, to.field->bits, value) : rc;
+}
+
+static enum rte_flow_field_id
+ttl_of(const struct mlxpmd_mod_list *c)
+{
+	return ip_version(c) == 6 ? RTE_FLOW_FIELD_IPV6_HOPLIMIT : RTE_FLOW_FIELD_IPV4_TTL;
+}
+
+/** A port of TCP or UDP, as the pattern has it. */
+static int
+tp_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action)
+{
+	const struct rte_flow_action_set_tp *conf = action->conf;
+	const bool source = action->type == RTE_FLOW_ACTION_TYPE_SET_TP_SRC;
+	const bool udp = ip_protocol(c) == IPPROTO_UDP;
+
+	if (!udp && ip_protocol(c) != IPPROTO_TCP)
+		return REFUSE_CHANGE(c, EINVAL, action, "the pattern has neither item tcp nor udp");
+	if (source)
+		return set_compile(c, action, udp ? RTE_FLOW_FIELD_UDP_PORT_SRC : RTE_FLOW_FIELD_TCP_PORT_SRC,
+				   &conf->port);
+	return set_compile(c, action, udp ? RTE_FLOW_FIELD_UDP_PORT_DST : RTE_FLOW_FIELD_TCP_PORT_DST, &conf->port);
+}
+
+/** Sets bits of a register: data under mask, in runs of bits. */
+static int
+register_set(struct mlxpmd_mod_list *c, const struct rte_flow_action *action, const struct mlxpmd_mod_place *reg,
+	     uint32_t data, uint32_t mask)
+{
+	const uint16_t id = mlxpmd_mod_part_id(reg, reg->field->parts);
+	uint32_t from, bits;
+	int rc = 0;
+
+	if (mask == 0)
+		return REFUSE_CHANGE(c, EINVAL, action, "the mask is 0");
+	for (; rc == 0 && mask != 0; mask &= ~(uint32_t)(RTE_BIT64(from + bits) - 1)) {
+		from = (uint32_t)__builtin_ctz(mask);
+		bits = mask >> from == UINT32_MAX ? 32 : (uint32_t)__builtin_ctz(~(mask >> from));
+		rc = mlxpmd_mod_part_set(c, action, PRM_ACTION_TYPE_SET, id, from, bits,
+					 data >> from & (uint32_t)(RTE_BIT64(bits) - 1));
+	}
+	return rc;
+}
+
+static int
+register_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action)
+{
+	const struct rte_flow_action_set_meta *meta = action->conf;
+	const struct rte_flow_action_set_tag *tag = action->conf;
+	struct mlxpmd_mod_place reg = { .field = mlxpmd_mod_field_find(RTE_FLOW_FIELD_META) };
+	int rc;
+
+	if (action->type == RTE_FLOW_ACTION_TYPE_SET_META)
+		return register_set(c, action, &reg, meta->data, meta->mask);
+	rc = mlxpmd_mod_tag_check(c, action, tag->index);
+	reg = (struct mlxpmd_mod_place){ .field = mlxpmd_mod_field_find(RTE_FLOW_FIELD_TAG), .tag = tag->index };
+	return rc == 0 ? register_set(c, action, &reg, tag->data, tag->mask) : rc;
+}
+
+/** Number of TCP: by how much, up or down. */
+static int
+number_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action)
+{
+	const bool seq = action->type == RTE_FLOW_ACTION_TYPE_INC_TCP_SEQ ||
+			 action->type == RTE_FLOW_ACTION_TYPE_DEC_TCP_SEQ;
+	const bool down = action->type == RTE_FLOW_ACTION_TYPE_DEC_TCP_SEQ ||
+			  action->type == RTE_FLOW_ACTION_TYPE_DEC_TCP_ACK;
+	const uint32_t by = rte_be_to_cpu_32(*(const rte_be32_t *)action->conf);
+	const struct mlxpmd_mod_place to = {
+		.field = mlxpmd_mod_field_find(seq ? RTE_FLOW_FIELD_TCP_SEQ_NUM : RTE_FLOW_FIELD_TCP_ACK_NUM),
+	};
+	int rc = header_check(c, action, to.field);
+
+	return rc == 0 ? mlxpmd_mod_add(c, action, &to, down ? 0u - by : by) : rc;
+}
+
+static int
+vid_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action)
+{
+	const struct rte_flow_action_of_set_vlan_vid *conf = action->conf;
+	const struct prm_fte_match_set_lyr_2_4 *mask, *value;
+
+	headers_of(c, &mask, &value);
+	if (!prm_fte_match_set_lyr_2_4_get_cvlan_tag(value) && !prm_fte_match_set_lyr_2_4_get_svlan_tag(value))
+		return REFUSE_CHANGE(c, EINVAL, action, "the pattern has no item vlan");
+	if (rte_be_to_cpu_16(conf->vlan_vid) > 0xfff)
+		return REFUSE_CHANGE(c, EINVAL, action, "VLAN id %u", rte_be_to_cpu_16(conf->vlan_vid));
+	return set_compile(c, action, RTE_FLOW_FIELD_VLAN_ID, &conf->vlan_vid);
+}
+
+static int
+ttl_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action)
+{
+	const struct rte_flow_action_set_ttl *conf = action->conf;
+	const struct mlxpmd_mod_place to = { .field = mlxpmd_mod_field_find(ttl_of(c)) };
+	int rc = header_check(c, action, to.field);
+
+	if (rc != 0 || action->type == RTE_FLOW_ACTION_TYPE_SET_TTL)
+		return rc == 0 ? set_compile(c, action, ttl_of(c), &conf->ttl_value) : rc;
+	return mlxpmd_mod_add(c, action, &to, UINT8_MAX);
+}
+
+/* ------------------------------------------------------------------ tunnels and tags */
+
+static int
+decap_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action)
+{
+	if (!c->pattern->tunnel)
+		return REFUSE_CHANGE(c, EINVAL, action, "the pattern has no item of a tunnel");
+	c->out->decap = MLXPMD_DECAP_L2;
+	return mlxpmd_mod_stage_enter(c, action, MLXPMD_STAGE_DECAP);
+}
+
+/** After raw_decap: the Ethernet header of a packet that had none in its tunnel. */
+static int
+raw_encap_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action)
+{
+	const struct rte_flow_action_raw_encap *conf = action->conf;
+
+	if (c->out->decap != MLXPMD_DECAP_RAW || c->stage != MLXPMD_STAGE_DECAP)
+		return REFUSE_CHANGE(c, ENOTSUP, action, "received packets are not put into tunnels; behind "
+				     "raw_decap it is the Ethernet header of what was in the tunnel");
+	if (conf->data == NULL || (conf->size != RTE_ETHER_HDR_LEN &&
+				   conf->size != RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN))
+		return REFUSE_CHANGE(c, ENOTSUP, action, "%zu bytes: an Ethernet header has %d or %zu",
+				     conf->size, RTE_ETHER_HDR_LEN, (size_t)RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN);
+	memcpy(c->out->l2, conf->data, conf->size);
+	c->out->l2_bytes = (uint8_t)conf->size;
+	c->out->decap = MLXPMD_DECAP_L3;
+	return 0;
+}
+
+static int
+raw_decap_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action)
+{
+	int rc = decap_compile(c, action);
+
+	c->out->decap = MLXPMD_DECAP_RAW;
+	return rc;
+}
+
+static int
+pop_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action)
+{
+	c->out->pop_vlan = true;
+	return mlxpmd_mod_stage_enter(c, action, MLXPMD_STAGE_POP);
+}
+
+/* ------------------------------------------------------------------ the list */
+
+/** How the actions are compiled: those that set one field by the field. */
+static const struct known {
+	enum rte_flow_action_type type;
+	enum rte_flow_field_id field;
+	int (*compile)(struct mlxpmd_mod_list *c, const struct rte_flow_action *action);
+} known[] = {
+	{ RTE_FLOW_ACTION_TYPE_SET_MAC_SRC, RTE_FLOW_FIELD_MAC_SRC, NULL },
+	{ RTE_FLOW_ACTION_TYPE_SET_MAC_DST, RTE_FLOW_FIELD_MAC_DST, NULL },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_SRC, RTE_FLOW_FIELD_IPV4_SRC, NULL },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_DST, RTE_FLOW_FIELD_IPV4_DST, NULL },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_SRC, RTE_FLOW_FIELD_IPV6_SRC, NULL },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_DST, RTE_FLOW_FIELD_IPV6_DST, NULL },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_DSCP, RTE_FLOW_FIELD_IPV4_DSCP, NULL },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_DSCP, RTE_FLOW_FIELD_IPV6_DSCP, NULL },
+	{ .type = RTE_FLOW_ACTION_TYPE_SET_TP_SRC, .compile = tp_compile },
+	{ .type = RTE_FLOW_ACTION_TYPE_SET_TP_DST, .compile = tp_compile },
+	{ .type = RTE_FLOW_ACTION_TYPE_SET_TTL, .compile = ttl_compile },
+	{ .type = RTE_FLOW_ACTION_TYPE_DEC_TTL, .compile = ttl_compile },
+	{ .type = RTE_FLOW_ACTION_TYPE_INC_TCP_SEQ, .compile = number_compile },
+	{ .type = RTE_FLOW_ACTION_TYPE_DEC_TCP_SEQ, .compile = number_compile },
+	{ .type = RTE_FLOW_ACTION_TYPE_INC_TCP_ACK, .compile = number_compile },
+	{ .type = RTE_FLOW_ACTION_TYPE_DEC_TCP_ACK, .compile = number_compile },
+	{ .type = RTE_FLOW_ACTION_TYPE_SET_TAG, .compile = register_compile },
+	{ .type = RTE_FLOW_ACTION_TYPE_SET_META, .compile = register_compile },
+	{ .type = RTE_FLOW_ACTION_TYPE_MODIFY_FIELD, .compile = mlxpmd_mod_field_compile },
+	{ .type = RTE_FLOW_ACTION_TYPE_OF_SET_VLAN_VID, .compile = vid_compile },
+	{ .type = RTE_FLOW_ACTION_TYPE_OF_POP_VLAN, .compile = pop_compile },
+	{ .type = RTE_FLOW_ACTION_TYPE_VXLAN_DECAP, .compile = decap_compile },
+	{ .type = RTE_FLOW_ACTION_TYPE_NVGRE_DECAP, .compile = decap_compile },
+	{ .type = RTE_FLOW_ACTION_TYPE_RAW_DECAP, .compile = raw_decap_compile },
+	{ .type = RTE_FLOW_ACTION_TYPE_RAW_ENCAP, .compile = raw_encap_compile },
+};
+
+static int
+action_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action)
+{
+	for (unsigned int i = 0; i < RTE_DIM(known); i++) {
+		if (known[i].type != action->type)
+			continue;
+		return known[i].compile != NULL ? known[i].compile(c, action) :
+						  set_compile(c, action, known[i].field, action->conf);
+	}
+	return 0;
+}
+
+/** What the device can do, in one rule. */
+static int
+caps_check(const struct mdv_change_caps *caps, const struct mlxpmd_flow_change *out,
+	   const struct rte_flow_action *actions, struct rte_flow_error *error)
+{
+	const char *why = NULL;
+
+	if (out->nb_modify > caps->max_modify)
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, actions,
+					  "the actions change %u parts of fields: the device changes %u in one flow",
+					  out->nb_modify, caps->max_modify);
+	if ((out->decap == MLXPMD_DECAP_L2 && !caps->decap) || (out->decap == MLXPMD_DECAP_L3 && !caps->decap_l3))
+		why = "the device does not remove such tunnels";
+	else if (out->pop_vlan && !caps->pop_vlan)
+		why = "the device does not pop VLAN tags";
+	else if (out->nb_modify != 0 && ((out->pop_vlan && !caps->modify_with_pop) ||
+					 (out->decap == MLXPMD_DECAP_L3 && !caps->modify_with_l3)))
+		why = "the device does not change fields in the same flow: jump to another group first";
+	return why == NULL ? 0 : mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, actions, "%s", why);
+}
+
+int
+mlxpmd_flow_change_compile(struct mlxpmd_port *port, const struct rte_flow_attr *attr,
+			   const struct mlxpmd_flow_pattern *pattern, const struct rte_flow_action *actions,
+			   const struct mlxpmd_flow_actions *compiled, struct mlxpmd_flow_change *out,
+			   struct rte_flow_error *error)
+{
+	struct mlxpmd_mod_list c = { .pattern = pattern, .out = out, .error = error };
+	struct mlxpmd_flows *flows = port->flows;
+	int rc = 0;
+
+	memset(out, 0, sizeof(*out));
+	for (const struct rte_flow_action *a = actions; rc == 0 && a->type != RTE_FLOW_ACTION_TYPE_END; a++)
+		rc = action_compile(&c, a);
+	if (rc != 0 || (out->nb_modify == 0 && out->decap == MLXPMD_DECAP_NONE && !out->pop_vlan))
+		return rc;
+	if (out->decap == MLXPMD_DECAP_RAW)
+		out->decap = MLXPMD_DECAP_L2;
+	if (compiled->target != MLXPMD_TARGET_QUEUES && compiled->target != MLXPMD_TARGET_JUMP)
+		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, actions,
+					  "actions that change packets need an action queue, rss or jump");
+	if (out->pop_vlan && attr->group == 0 && port->mdv->mode != MDV_OPEN_VFIO)
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, actions,
+					  "of_pop_vlan: in groups above 0, because the kernel's rules of group 0 pop "
+					  "no tags");
+	if (!flows->change_caps_read && mdv_change_caps(port->mdv, &flows->change_caps) != 0)
+		return mlxpmd_flow_refuse(error, rte_errno, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
+					  "the device's capabilities cannot be read");
+	flows->change_caps_read = true;
+	return caps_check(&flows->change_caps, out, actions, error);
+}
+
+/* ------------------------------------------------------------------ with flows */
+
+int
+mlxpmd_flow_change_get(struct mlxpmd_port *port, struct rte_flow *flow, const struct mlxpmd_flow_change *change)
+{
+	const bool root = flow->group == NULL;
+
+	flow->pop_vlan = change->pop_vlan;
+	flow->nb_modify = change->nb_modify;
+	if (change->decap != MLXPMD_DECAP_NONE) {
+		flow->decap = mdv_change_get(port->mdv, change->decap == MLXPMD_DECAP_L2 ? MDV_CHANGE_DECAP :
+					     MDV_CHANGE_DECAP_L3, root, change->l2, change->l2_bytes);
+		if (flow->decap == NULL)
+			return -rte_errno;
+	}
+	if (change->nb_modify != 0) {
+		flow->modify = mdv_change_get(port->mdv, MDV_CHANGE_MODIFY, root, change->modify,
+					      change->nb_modify * sizeof(change->modify[0]));
+		if (flow->modify == NULL)
+			return -rte_errno;
+	}
+	return 0;
+}
+
+void
+mlxpmd_flow_change_put(struct rte_flow *flow)
+{
+	mdv_change_put(flow->decap);
+	mdv_change_put(flow->modify);
+}

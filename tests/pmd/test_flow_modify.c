@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* rte_flow: actions that change packets; which field each one changes is checked by tests/conform/stock_modify.py. */
+
+#include <rte_ip.h>
+#include <rte_udp.h>
+
+#include "test_flow.h"
+
+#define PORT 4000
+
+static const struct rte_flow_attr group0 = { .ingress = 1 }, group5 = { .ingress = 1, .group = 5 };
+static const struct rte_flow_action_set_ttl ttl_9 = { .ttl_value = 9 };
+static const struct rte_flow_action_set_tp port_77 = { .port = RTE_BE16(77) };
+static const struct rte_flow_action_set_ipv6 ipv6 = { .ipv6_addr = { 1 } };
+static const struct rte_flow_action_set_tag tag_5 = { .data = 0x500, .mask = 0xf00, .index = 3 };
+static const struct rte_flow_item_tag is_5 = { .data = 0x500, .index = 3 };
+static const struct rte_flow_item_tag tag_mask = { .data = 0x700, .index = 0xff };
+
+#define UDP_ITEMS ITEMS(ITEM(ETH), ITEM(IPV4), UDP_TO(PORT))
+
+static struct rte_flow *
+flow_new(const struct rte_flow_attr *attr, const struct rte_flow_item *items, const struct rte_flow_action *actions)
+{
+	struct rte_flow_error error = { 0 };
+	struct rte_flow *flow = rte_flow_create(PORT_A, attr, items, actions, &error);
+
+	CHECK(flow != NULL, "%s", error.message != NULL ? error.message : "no message");
+	return flow;
+}
+
+/* A packet of PORT_B arrives with this TTL and port, a right checksum of its IP header, and the mark. */
+static void
+arrives(uint8_t ttl, uint16_t port, uint32_t mark)
+{
+	struct pmd_frame frame = pmd_frame_udp(PORT_B, PORT_A, 1);
+	const struct rte_ipv4_hdr *ip;
+	const struct rte_udp_hdr *udp;
+	struct rte_mbuf *m;
+
+	frame.dst_port = PORT;
+	CHECK_EQ(pmd_send(PORT_B, 0, &frame), 1);
+	REQUIRE(pmd_recv(PORT_A, 3, &m, 1, 5000) == 1, "no packet");
+	ip = rte_pktmbuf_mtod_offset(m, void *, sizeof(struct rte_ether_hdr));
+	udp = (const void *)(ip + 1);
+	CHECK_EQ(ip->time_to_live, ttl);
+	CHECK_EQ(rte_be_to_cpu_16(udp->dst_port), port);
+	CHECK_EQ(rte_raw_cksum(ip, sizeof(*ip)), UINT16_MAX);
+	CHECK_EQ(m->ol_flags & RTE_MBUF_F_RX_FDIR_ID ? m->hash.fdir.hi : 0, mark);
+	rte_pktmbuf_free(m);
+}
+
+/* The change stays with the flow when the port is stopped, and one of two equal flows goes. */
+static void
+life(void)
+{
+	const struct rte_flow_action *actions =
+		ACTIONS(ACTION_CONF(SET_TTL, &ttl_9), ACTION_CONF(SET_TP_DST, &port_77), MARK(5), TO_QUEUE(3));
+	struct rte_flow *flow = flow_new(&group0, UDP_ITEMS, actions);
+	struct rte_flow *other = flow_new(&group0, ITEMS(ITEM(ETH), ITEM(IPV4), UDP_TO(1)), actions);
+
+	arrives(9, 77, 5);
+	CHECK_EQ(rte_flow_destroy(PORT_A, other, NULL), 0);
+	arrives(9, 77, 5);
+	CHECK_EQ(rte_eth_dev_stop(PORT_A), 0);
+	CHECK_EQ(rte_eth_dev_start(PORT_A), 0);
+	arrives(9, 77, 5);
+	CHECK_EQ(rte_flow_destroy(PORT_A, flow, NULL), 0);
+}
+
+/* A tag leads from one group to the next, which changes the packet again. */
+static void
+tags(void)
+{
+	struct rte_flow *first = flow_new(&group0, UDP_ITEMS,
+					  ACTIONS(ACTION_CONF(SET_TAG, &tag_5), ACTION(DEC_TTL), JUMP(5)));
+	struct rte_flow *second = flow_new(&group5, ITEMS(ITEM_SPEC(TAG, &is_5, &tag_mask), ITEM(ETH), ITEM(IPV4)),
+					   ACTIONS(ACTION(DEC_TTL), TO_QUEUE(3)));
+
+	arrives(62, PORT, 0);
+	CHECK_EQ(rte_flow_destroy(PORT_A, second, NULL), 0);
+	CHECK_EQ(rte_flow_destroy(PORT_A, first, NULL), 0);
+}
+
+/* A frame of UDP over IPv6 in VXLAN over IPv4, from this port. */
+static uint16_t
+vxlan_frame(uint8_t *frame, uint16_t port)
+{
+	static const uint8_t vxlan[] = { 8, 0, 0, 0, 0, 0, 5, 0 };
+	const uint16_t inner_bytes = 14 + 40 + 8 + 22;
+	struct pmd_frame udp = pmd_frame_udp(PORT_B, PORT_A, 1);
+	struct rte_mbuf *outer, *inner;
+	uint16_t bytes = 0;
+
+	udp.bytes = 14 + 20 + 8 + sizeof(vxlan) + inner_bytes;
+	udp.dst_port = 4789;
+	outer = pmd_frame_make(&udp, 0);
+	udp.bytes = inner_bytes;
+	udp.ether_type = RTE_ETHER_TYPE_IPV6;
+	udp.src_port = port;
+	udp.dst_port = PORT;
+	inner = pmd_frame_make(&udp, 0);
+	if (outer != NULL && inner != NULL) {
+		bytes = rte_pktmbuf_pkt_len(outer);
+		memcpy(frame, rte_pktmbuf_mtod(outer, void *), bytes);
+		memcpy(frame + 14 + 20 + 8, vxlan, sizeof(vxlan));
+		memcpy(frame + 14 + 20 + 8 + sizeof(vxlan), rte_pktmbuf_mtod(inner, void *), inner_bytes);
+	}
+	rte_pktmbuf_free(outer);
+	rte_pktmbuf_free(inner);
+	return bytes;
+}
+
+/* Packets out of a tunnel are spread by their own headers: those of one outer flow arrive at several queues. */
+static void
+decap_rss(void)
+{
+	static const uint16_t queues[] = { 0, 1, 2, 3 };
+	static const struct rte_flow_action_rss by_ports = {
+		.types = RTE_ETH_RSS_NONFRAG_IPV6_UDP, .queue_num = RTE_DIM(queues), .queue = queues,
+	};
+	struct rte_flow *flow = flow_new(&group0, ITEMS(ITEM(ETH), ITEM(IPV4), ITEM(UDP), ITEM(VXLAN)),
+					 ACTIONS(ACTION(VXLAN_DECAP), ACTION_CONF(RSS, &by_ports)));
+	unsigned int used = 0;
+	uint8_t frame[256];
+
+	for (uint16_t port = 1; port <= 16; port++) {
+		const uint16_t bytes = vxlan_frame(frame, port);
+		int q = flow_queue_of(frame, bytes);
+
+		CHECK(q >= 0, "port %u does not arrive", port);
+		used |= q >= 0 ? 1u << q : 0;
+	}
+	CHECK(__builtin_popcount(used) > 1, "queues 0x%x", used);
+	CHECK_EQ(rte_flow_destroy(PORT_A, flow, NULL), 0);
+}
+
+/* More than a device changes in one flow. */
+static void
+limits(void)
+{
+	const struct rte_flow_action *actions =
+		ACTIONS(ACTION_CONF(SET_IPV6_SRC, &ipv6), ACTION_CONF(SET_IPV6_DST, &ipv6),
+			ACTION_CONF(SET_IPV6_SRC, &ipv6), ACTION_CONF(SET_IPV6_DST, &ipv6),
+			ACTION_CONF(SET_IPV6_SRC, &ipv6), TO_QUEUE(3));
+	struct rte_flow_error error = { 0 };
+
+	CHECK_EQ(rte_flow_validate(PORT_A, &group0, ITEMS(ITEM(ETH), ITEM(IPV6)), actions, &error), -ENOTSUP);
+	CHECK(error.message != NULL && strstr(error.message, "change 20 parts of fields: the device changes 16"),
+	      "%s", error.message);
+}
+
+void
+flow_modify(void)
+{
+	struct rte_flow_error error = { 0 };
+	int rc = rte_flow_validate(PORT_A, &group0, UDP_ITEMS, ACTIONS(ACTION(DEC_TTL), TO_QUEUE(3)), &error);
+
+	if (rc == -ENOTSUP) {
+		CHECK(error.message != NULL && strstr(error.message, "the device changes 0 in one flow") != NULL);
+		return;
+	}
+	life();
+	tags();
+	decap_rss();
+	limits();
+}
