@@ -63,6 +63,8 @@ int do_flow_rss(void);
 int do_flow_jump(void);
 int do_flow_group(void);
 int do_flow_multicast(void);
+int do_flow_change(void);
+int do_flow_change_group(void);
 /** Reads the counter of the flow that do_flow_rss() created. */
 int do_flow_query(void);
 /** Destroys the flow. */

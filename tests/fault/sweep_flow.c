@@ -33,6 +33,14 @@ static const struct rte_flow_item multicast_pattern[] = {
 	{ .type = RTE_FLOW_ITEM_TYPE_END },
 };
 
+static const struct rte_flow_item gre_pattern[] = {
+	{ .type = RTE_FLOW_ITEM_TYPE_ETH },
+	{ .type = RTE_FLOW_ITEM_TYPE_IPV4 },
+	{ .type = RTE_FLOW_ITEM_TYPE_GRE },
+	{ .type = RTE_FLOW_ITEM_TYPE_IPV4 },
+	{ .type = RTE_FLOW_ITEM_TYPE_END },
+};
+
 static const uint16_t queues[] = { 1, 0 };
 static const struct rte_flow_action_rss rss = {
 	.types = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_IPV4, .queue_num = RTE_DIM(queues), .queue = queues,
@@ -54,6 +62,18 @@ static const struct rte_flow_action count_action[] = {
 	{ .type = RTE_FLOW_ACTION_TYPE_END },
 };
 static const struct rte_flow_action queue_actions[] = {
+	{ .type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &queue },
+	{ .type = RTE_FLOW_ACTION_TYPE_END },
+};
+
+/* A context of each kind. */
+static uint8_t header[64];
+static const struct rte_flow_action_raw_decap raw_decap = { .data = header, .size = sizeof(header) };
+static const struct rte_flow_action_raw_encap raw_encap = { .data = header, .size = 14 };
+static const struct rte_flow_action change_actions[] = {
+	{ .type = RTE_FLOW_ACTION_TYPE_RAW_DECAP, .conf = &raw_decap },
+	{ .type = RTE_FLOW_ACTION_TYPE_RAW_ENCAP, .conf = &raw_encap },
+	{ .type = RTE_FLOW_ACTION_TYPE_DEC_TTL },
 	{ .type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &queue },
 	{ .type = RTE_FLOW_ACTION_TYPE_END },
 };
@@ -90,6 +110,18 @@ int
 do_flow_multicast(void)
 {
 	return create(0, multicast_pattern, queue_actions);
+}
+
+int
+do_flow_change(void)
+{
+	return create(0, gre_pattern, change_actions);
+}
+
+int
+do_flow_change_group(void)
+{
+	return create(7, gre_pattern, change_actions);
 }
 
 int

@@ -489,6 +489,8 @@ const struct op sweep_ops[] = {
 	{ "flow create jump", THERE(do_flow_jump, undo_flow) },
 	{ "flow create group", THERE(do_flow_group, undo_flow) },
 	{ "flow create multicast", THERE(do_flow_multicast, undo_flow) },
+	{ "flow create change", THERE(do_flow_change, undo_flow) },
+	{ "flow create change group", THERE(do_flow_change_group, undo_flow) },
 	{ "flow query", RUNNING, .prepare = do_flow_rss, .run = do_flow_query, .undo = undo_flow },
 	{ "flow destroy", RUNNING, .prepare = do_flow_rss, .run = undo_flow, .undo = nothing, .always = true },
 	{ "stop", LEVEL_STARTED, LEVEL_SET_UP, .run = do_stop, .always = true },
