@@ -38,7 +38,7 @@ struct emu_obj *rig_flow_counter(struct rig_port *p);
 static inline uint64_t
 rig_packets(const struct emu_obj *counter)
 {
-	return ((const struct emu_flow_counter *)counter)->packets;
+	return ((const struct emu_flow_counter *)counter)->counts[0].packets;
 }
 
 #endif /* DP_RIG_TABLES_H */

@@ -63,8 +63,8 @@ static void
 snapshot(const struct bench *b, struct outcome *o)
 {
 	memcpy(o->stats, &b->p->dev->stats, sizeof(o->stats));
-	o->counted[0] = b->counter->packets;
-	o->counted[1] = b->counter->bytes;
+	o->counted[0] = b->counter->counts[0].packets;
+	o->counted[1] = b->counter->counts[0].bytes;
 	o->queue_frames = o->queue_bytes = 0;
 	for (unsigned i = 0; i < QUEUES; i++) {
 		o->queue_frames += b->rx[i]->rq->rq->frames;

@@ -262,8 +262,8 @@ drop_miss_and_count(void)
 	flow = rig_flow(p, 1, zero, zero, &attr);
 	rig_arrive(p, &f);
 	CHECK_EQ(p->dev->stats.rx_kernel, 1);
-	CHECK_EQ(counter->packets, 2);
-	CHECK_EQ(counter->bytes, 2 * f.len);
+	CHECK_EQ(counter->counts[0].packets, 2);
+	CHECK_EQ(counter->counts[0].bytes, 2 * f.len);
 	/* What a rule uses cannot go before it. */
 	CHECK_EQ(emu_obj_destroy(&counter->obj), -EBUSY);
 	CHECK_EQ(emu_obj_destroy(&rx->tir->obj), -EBUSY);

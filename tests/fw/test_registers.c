@@ -235,13 +235,9 @@ test_flow_counter(void)
 	struct emu_flow_counter *counter;
 
 	prm_alloc_flow_counter_in_set_opcode(&alloc, PRM_CMD_OP_ALLOC_FLOW_COUNTER);
-	prm_alloc_flow_counter_in_set_flow_counter_bulk(&alloc, 1);
-	CHECK_EQ(fix_exec(&f, &alloc, sizeof(alloc)), fix_code(FW_COUNTER_BULK));
-	prm_alloc_flow_counter_in_set_flow_counter_bulk(&alloc, 0);
 	CHECK_EQ(fix_exec(&f, &alloc, sizeof(alloc)), 0);
 	counter = (struct emu_flow_counter *)f.created;
-	counter->packets = 12;
-	counter->bytes = 0x1234567890ull;
+	counter->counts[0] = (struct emu_counts){12, 0x1234567890ull};
 	prm_query_flow_counter_in_set_opcode(&in, PRM_CMD_OP_QUERY_FLOW_COUNTER);
 	prm_query_flow_counter_in_set_flow_counter_id(&in, counter->obj.id);
 	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), 0);
@@ -250,6 +246,76 @@ test_flow_counter(void)
 	CHECK_EQ(fix_exec_as(&f, f.ctx, &in, sizeof(in), 16), fix_code(FW_OUT_SHORT));
 	prm_query_flow_counter_in_set_num_of_counters(&in, 2);
 	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), fix_code(FW_COUNTER_BULK));
+	prm_alloc_flow_counter_in_set_flow_counter_bulk_log_size(&alloc, 7);
+	CHECK_EQ(fix_exec(&f, &alloc, sizeof(alloc)), fix_code(FW_COUNTER_BULK));
+}
+
+/* A bulk has consecutive ids, and is read in pieces of four. */
+static void
+test_counter_bulk(void)
+{
+	const struct prm_traffic_counter *first = answer();
+	struct prm_dealloc_flow_counter_in dealloc = {0};
+	struct prm_alloc_flow_counter_in alloc = {0};
+	struct prm_query_flow_counter_in in = {0};
+	struct emu_flow_counter *counter;
+	uint32_t id;
+
+	prm_alloc_flow_counter_in_set_opcode(&alloc, PRM_CMD_OP_ALLOC_FLOW_COUNTER);
+	prm_alloc_flow_counter_in_set_flow_counter_bulk(&alloc, 3);
+	CHECK_EQ(fix_exec(&f, &alloc, sizeof(alloc)), fix_code(FW_COUNTER_BULK));
+	prm_alloc_flow_counter_in_set_flow_counter_bulk(&alloc, 2);
+	CHECK_EQ(fix_exec(&f, &alloc, sizeof(alloc)), 0);
+	counter = (struct emu_flow_counter *)f.created;
+	id = fix_id(&f);
+	CHECK_EQ(counter->obj.ids, 256);
+	CHECK_EQ(id % 4, 0);
+	CHECK(emu_obj_find(f.dev, EMU_OBJ_FLOW_COUNTER, id + 255) == counter);
+	CHECK(emu_obj_find(f.dev, EMU_OBJ_FLOW_COUNTER, id + 256) == NULL);
+	for (unsigned i = 0; i < 256; i++)
+		counter->counts[i] = (struct emu_counts){i, 1000 + i};
+	prm_query_flow_counter_in_set_opcode(&in, PRM_CMD_OP_QUERY_FLOW_COUNTER);
+	prm_query_flow_counter_in_set_flow_counter_id(&in, id + 8);
+	prm_query_flow_counter_in_set_num_of_counters(&in, 12);
+	prm_query_flow_counter_in_set_clear(&in, 1);
+	CHECK_EQ(fix_exec_as(&f, f.ctx, &in, sizeof(in), 16 + 11 * PRM_TRAFFIC_COUNTER_BYTES), fix_code(FW_OUT_SHORT));
+	CHECK_EQ(fix_exec_as(&f, f.ctx, &in, sizeof(in), 16 + 12 * PRM_TRAFFIC_COUNTER_BYTES), 0);
+	CHECK_EQ(prm_traffic_counter_get_packets(first), 8);
+	CHECK_EQ(prm_traffic_counter_get_octets(first + 11), 1019);
+	CHECK_EQ(counter->counts[7].packets, 7);
+	CHECK_EQ(counter->counts[8].packets, 0);
+	CHECK_EQ(counter->counts[19].bytes, 0);
+	CHECK_EQ(counter->counts[20].packets, 20);
+	prm_query_flow_counter_in_set_num_of_counters(&in, 6);
+	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), fix_code(FW_COUNTER_BULK));
+	prm_query_flow_counter_in_set_num_of_counters(&in, 252);
+	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), fix_code(FW_NO_FLOW_COUNTER));
+	prm_query_flow_counter_in_set_num_of_counters(&in, 8);
+	prm_query_flow_counter_in_set_flow_counter_id(&in, id + 9);
+	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), fix_code(FW_COUNTER_BULK));
+	prm_dealloc_flow_counter_in_set_opcode(&dealloc, PRM_CMD_OP_DEALLOC_FLOW_COUNTER);
+	prm_dealloc_flow_counter_in_set_flow_counter_id(&dealloc, id + 4);
+	CHECK_EQ(fix_exec(&f, &dealloc, sizeof(dealloc)), fix_code(FW_NO_FLOW_COUNTER));
+	prm_dealloc_flow_counter_in_set_flow_counter_id(&dealloc, id);
+	CHECK_EQ(fix_exec(&f, &dealloc, sizeof(dealloc)), 0);
+	CHECK(emu_obj_find(f.dev, EMU_OBJ_FLOW_COUNTER, id + 200) == NULL);
+	/* As many as the card reads at once. */
+	prm_alloc_flow_counter_in_set_flow_counter_bulk(&alloc, 32);
+	CHECK_EQ(fix_exec(&f, &alloc, sizeof(alloc)), 0);
+	counter = (struct emu_flow_counter *)f.created;
+	CHECK_EQ(counter->obj.ids, 4096);
+	counter->counts[2047].packets = 5;
+	prm_query_flow_counter_in_set_flow_counter_id(&in, counter->obj.id);
+	prm_query_flow_counter_in_set_num_of_counters(&in, 2048);
+	CHECK_EQ(fix_exec_as(&f, f.ctx, &in, sizeof(in), 16 + 2048 * PRM_TRAFFIC_COUNTER_BYTES), 0);
+	CHECK_EQ(prm_traffic_counter_get_packets(first + 2047), 5);
+	prm_query_flow_counter_in_set_num_of_counters(&in, 2052);
+	CHECK_EQ(fix_exec_as(&f, f.ctx, &in, sizeof(in), 16 + 2052 * PRM_TRAFFIC_COUNTER_BYTES),
+		 fix_code(FW_COUNTER_BULK));
+	/* A card that has no bulks. */
+	f.dev->profile = emu_profile_find("cx4lx");
+	CHECK_EQ(fix_exec(&f, &alloc, sizeof(alloc)), fix_code(FW_COUNTER_BULK));
+	f.dev->profile = emu_profile_find("cx6dx");
 }
 
 int
@@ -264,6 +330,7 @@ main(void)
 	test_ppcnt();
 	test_q_counter();
 	test_flow_counter();
+	test_counter_bulk();
 	fix_close(&f);
 	return fix_result("registers");
 }

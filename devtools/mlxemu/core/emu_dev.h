@@ -49,7 +49,9 @@ struct emu_wire_port;
 	X(enhanced_cqe_compression, 1) \
 	X(ext_stride_num_range, 1) \
 	X(flex_parser_protocols, UINT32_MAX) /* those that are not modelled have no effect */ \
+	X(flow_counter_bulk_alloc, UINT8_MAX) /* bit i: bulks of 128 << i */ \
 	X(lag_master, 1) \
+	X(log_max_flow_counter_bulk, 11) \
 	X(log_max_qp, 18) \
 	X(log_max_rqt_size, 11) \
 	X(log_max_uctx, 15) /* 0: firmware parameter UCTX_EN is off */ \

@@ -112,7 +112,7 @@ emu_obj_table_fini(struct emu_dev *dev)
 
 		for (uint32_t i = 0; i < s->fresh; i++)
 			if (s->slot[i] != NULL)
-				emu_obj_destroy_forced(s->slot[i]);
+				emu_obj_destroy_forced(s->slot[i]); /* with all its slots */
 		free(s->slot);
 		free(s->freed);
 	}
@@ -164,17 +164,40 @@ space_take(struct id_space *s)
 }
 
 static void
-space_give(struct id_space *s, uint32_t index)
+slot_give(struct id_space *s, uint32_t index)
 {
 	s->slot[index] = NULL;
 	s->freed[(s->freed_head + s->freed_len) % s->slots] = index;
 	s->freed_len++;
-	s->live--;
+}
+
+/* The first index of consecutive slots that were never used, or -1. Those before it are free for others. */
+static int64_t
+space_take_range(struct id_space *s, uint32_t ids)
+{
+	uint32_t first = s->fresh + (0u - (s->base + s->fresh)) % 4;
+
+	if ((uint64_t)first + ids > s->count)
+		return -1;
+	while (first + ids > s->slots)
+		if (space_grow(s) != 0)
+			return -1;
+	while (s->fresh != first)
+		slot_give(s, s->fresh++);
+	s->fresh += ids;
+	return first;
 }
 
 void *
 emu_obj_new(struct emu_dev *dev, struct emu_ctx *ctx, enum emu_obj_type type, size_t size,
 	    void (*release)(struct emu_obj *))
+{
+	return emu_obj_new_range(dev, ctx, type, size, 1, release);
+}
+
+void *
+emu_obj_new_range(struct emu_dev *dev, struct emu_ctx *ctx, enum emu_obj_type type, size_t size, uint32_t ids,
+		  void (*release)(struct emu_obj *))
 {
 	struct id_space *s = &dev->objs->space[type];
 	struct emu_obj *obj = calloc(1, size);
@@ -182,13 +205,15 @@ emu_obj_new(struct emu_dev *dev, struct emu_ctx *ctx, enum emu_obj_type type, si
 
 	if (obj == NULL)
 		return NULL;
-	index = space_take(s);
+	index = ids == 1 ? space_take(s) : space_take_range(s, ids);
 	if (index < 0) {
 		free(obj);
 		return NULL;
 	}
-	s->slot[index] = obj;
+	for (uint32_t i = 0; i < ids; i++)
+		s->slot[index + i] = obj;
 	s->live++;
+	obj->ids = ids;
 	obj->type = type;
 	obj->id = s->base + (uint32_t)index;
 	obj->dev = dev;
@@ -215,7 +240,9 @@ emu_obj_destroy_forced(struct emu_obj *obj)
 {
 	struct id_space *s = &obj->dev->objs->space[obj->type];
 
-	space_give(s, obj->id - s->base);
+	for (uint32_t i = 0; i < obj->ids; i++)
+		slot_give(s, obj->id - s->base + i);
+	s->live--;
 	if (obj->type == EMU_OBJ_MKEY)
 		obj->dev->mkey_changes++;
 	if (obj->ctx != NULL) {
@@ -248,6 +275,6 @@ emu_obj_foreach(struct emu_dev *dev, enum emu_obj_type type, emu_obj_cb cb, void
 	const struct id_space *s = &dev->objs->space[type];
 
 	for (uint32_t i = 0; i < s->fresh; i++)
-		if (s->slot[i] != NULL)
+		if (s->slot[i] != NULL && s->slot[i]->id == s->base + i)
 			cb(s->slot[i], arg);
 }

@@ -48,7 +48,8 @@ const char *emu_obj_type_name(enum emu_obj_type type); /**< "CQ" */
  */
 struct emu_obj {
 	enum emu_obj_type type;
-	uint32_t id; /**< cqn, sqn, tirn, mkey index ... unique per device and type. */
+	uint32_t id; /**< cqn, sqn, tirn, mkey index ... unique per device and type; the first of its ids. */
+	uint32_t ids; /**< That it has. */
 	uint32_t refs;
 	struct emu_dev *dev;
 	struct emu_ctx *ctx; /**< NULL: created by the emulated kernel. */
@@ -71,7 +72,10 @@ struct emu_obj {
 /** A zeroed object of size bytes with an id, linked to ctx. NULL: out of ids or memory. */
 void *emu_obj_new(struct emu_dev *dev, struct emu_ctx *ctx, enum emu_obj_type type, size_t size,
 		  void (*release)(struct emu_obj *));
-/** NULL when there is none. */
+/** The same with so many consecutive ids; the first is a multiple of 4. */
+void *emu_obj_new_range(struct emu_dev *dev, struct emu_ctx *ctx, enum emu_obj_type type, size_t size, uint32_t ids,
+			void (*release)(struct emu_obj *));
+/** The object that has the id; NULL when there is none. */
 void *emu_obj_find(struct emu_dev *dev, enum emu_obj_type type, uint32_t id);
 /** Unlinks, calls release, frees obj. 0 or -EBUSY when refs is not 0. */
 int emu_obj_destroy(struct emu_obj *obj);
@@ -356,9 +360,13 @@ struct emu_tir {
 	uint32_t lro_bytes, lro_timeout_us;
 };
 
+struct emu_counts {
+	uint64_t packets, bytes;
+};
+/** One counter, or a bulk of them with consecutive ids. */
 struct emu_flow_counter {
 	struct emu_obj obj;
-	uint64_t packets, bytes;
+	struct emu_counts counts[]; /**< obj.ids of them. */
 };
 
 /** An action of a modify header context (PRM, set_add_copy_action_in_auto). */
@@ -408,6 +416,7 @@ struct emu_flow_attr {
 	struct emu_modify_header *modify; /**< Or NULL. */
 	struct emu_reformat *reformat;	  /**< Or NULL. */
 	bool decap;
+	uint32_t counter_offset; /**< In a bulk. */
 };
 int emu_matcher_create(struct emu_ctx *ctx, const struct emu_matcher_attr *attr,
 		       struct emu_obj **out);

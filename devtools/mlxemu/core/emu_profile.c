@@ -40,6 +40,8 @@
 	.mini_cqe_resp_l3_l4_tag = 1,	   /* assumed */ \
 	.mini_cqe_resp_stride_index = 1,   /* assumed */ \
 	.ext_stride_num_range = 1,	   /* assumed */ \
+	.flow_counter_bulk_alloc = 0xff,   /* assumed: all sizes of mlx5_ifc.h, mlx5_fc_bulk_alloc_bitmask */ \
+	.log_max_flow_counter_bulk = 11,   /* limit of the model; kernel, fs_counters.c: it queries up to 2^15 */ \
 	.ignore_flow_level = 1,		   /* kernel, mlx5e_tc_nic_init() uses it; which cards is assumed */ \
 	.flex_parser_protocols = 0x88,	   /* guide, FLEX_PARSER_PROFILE_ENABLE=0, the default: GENEVE, VXLAN-GPE */ \
 	.relaxed_ordering_read = 1,	   /* assumed */ \
@@ -93,8 +95,8 @@ static const struct emu_profile cx4lx = {
 	 * 0 in trace: access_register_user, flex_parser_protocols, cqe_128_always, mini_cqe_resp_*,
 	 * ext_stride_num_range, scatter_fcs, wqe_vlan_insert, cqe_checksum_full, relaxed_ordering_*,
 	 * enhanced_multi_pkt_send_wqe (guide: not supported), steering_format_version, ignore_flow_level,
-	 * max_modify_header_actions, decap, reformat_l3_tunnel_to_l2, pop_vlan. Newer firmware may have some of them
-	 * (assumed not).
+	 * max_modify_header_actions, decap, reformat_l3_tunnel_to_l2, pop_vlan, flow_counter_bulk_alloc,
+	 * log_max_flow_counter_bulk. Newer firmware may have some of them (assumed not).
 	 */
 };
 

@@ -30,6 +30,7 @@ struct dp_added {
 	struct emu_tir *tir;
 	struct dp_table *table;
 	struct emu_flow_counter *counter;
+	uint32_t counter_offset;
 	bool drop, to_kernel, has_tag;
 	uint32_t tag;
 	struct dp_change change; /**< All 0: none. */

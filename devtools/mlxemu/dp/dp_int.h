@@ -551,7 +551,7 @@ struct dp_steer_result {
 	struct dp_changed *changed; /**< Where rules change the packet. */
 	const struct dp_pkt *pkt;   /**< The packet as the rules have left it. */
 	unsigned counters; /**< Of the rules on its way. */
-	struct emu_flow_counter *counter[DP_STEER_DEPTH];
+	struct emu_counts *counter[DP_STEER_DEPTH];
 };
 /**
  * Looks the packet up in the table and in the tables that matching rules forward it to. v->dev and v->changed have to

@@ -338,6 +338,7 @@ flow_fill(struct dp_flow *f, const struct emu_flow_attr *attr)
 	else if (f->dest != NULL)
 		r->table = &((struct emu_flow_table *)f->dest)->table;
 	r->counter = attr->counter;
+	r->counter_offset = attr->counter_offset;
 	r->drop = attr->drop;
 	r->to_kernel = attr->default_miss;
 	r->has_tag = attr->has_tag;

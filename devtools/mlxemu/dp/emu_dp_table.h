@@ -44,7 +44,7 @@ struct dp_rule {
 	struct emu_tir *const *also; /**< TIRs that get copies of the packet. */
 	unsigned also_n;
 	struct dp_table *table; /**< Table in which the search continues. */
-	struct emu_flow_counter *counter;
+	struct emu_counts *counter;
 	const struct dp_change *change; /**< NULL: the packet stays as it is. */
 	bool drop, to_kernel;
 	bool uplink; /**< In a table of the FDB: to the uplink. */

@@ -113,7 +113,7 @@
 	/* TIS */ \
 	X(TIS_FEATURE, 0xe50a01, BAD_PARAM, "TIS feature without capability") \
 	/* counters */ \
-	X(COUNTER_BULK, 0xe50b01, BAD_PARAM, "bulk counters without capability") \
+	X(COUNTER_BULK, 0xe50b01, BAD_PARAM, "bulk counters without capability, or not aligned") \
 	X(COUNTER_DUMP, 0xe50b02, BAD_PARAM, "dump to memory without capability") \
 	X(COUNTER_SCOPE, 0xe50b03, BAD_PARAM, "counters of others and aggregates without capability") \
 	/* vport */ \

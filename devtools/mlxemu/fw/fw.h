@@ -12,9 +12,11 @@
 #include "fw_commands.h"
 #include "prm.h"
 
-/** Largest mailboxes: the pages that a card requests at once (cx4lx: 12,868, 102,960 bytes); a capability page. */
+/** Largest mailboxes: the pages that a card requests at once (cx4lx: 12,868, 102,960 bytes); 2^11 counters. */
 #define FW_IN_BYTES (1u << 17)
-#define FW_OUT_BYTES 8192u
+#define FW_OUT_BYTES 65536u
+/** Longer than each reply without a list. */
+#define FW_OUT_FIXED_BYTES 8192u
 
 /* Limits of RDMA objects, the same for all profiles. */
 #define FW_LOG_MAX_RMP 16u
@@ -29,7 +31,7 @@ struct fw_cmd {
 	const struct prm_command *desc;
 	void *in;	     /**< Own copy, aligned; uid and umem valid bits set. */
 	size_t in_len;
-	void *out;	     /**< Zeroed, FW_OUT_BYTES long. */
+	void *out;	     /**< FW_OUT_BYTES long; zeroed as far as a reply goes. */
 	size_t out_len;	     /**< Size of the caller's outbox. */
 	struct emu_obj *obj; /**< Object of a modify, query or destroy command. */
 	struct emu_obj *created;

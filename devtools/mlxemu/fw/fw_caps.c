@@ -56,6 +56,8 @@ general_limits(const struct emu_profile *p, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_umem_uid_0(cap, 1);
 	prm_cmd_hca_cap_set_log_max_uctx(cap, p->log_max_uctx);
 	prm_cmd_hca_cap_set_max_flow_counter_15_0(cap, 0xffff);
+	prm_cmd_hca_cap_set_flow_counter_bulk_alloc(cap, p->flow_counter_bulk_alloc);
+	prm_cmd_hca_cap_set_log_max_flow_counter_bulk(cap, p->log_max_flow_counter_bulk);
 }
 
 /* Doorbell pages: 4 KiB each, one UAR a page, two BlueFlame halves of 256 bytes. */

@@ -183,6 +183,13 @@ fault_check(struct fw_cmd *c)
 	return -EREMOTEIO;
 }
 
+/* Bytes of the outbox that a command can write: replies of fixed length, and lists as long as the program allows. */
+static size_t
+outbox_bytes(size_t out_len)
+{
+	return out_len < FW_OUT_FIXED_BYTES ? FW_OUT_FIXED_BYTES : out_len < FW_OUT_BYTES ? out_len : FW_OUT_BYTES;
+}
+
 /* Applies cmd.exit rules to the reply; ret and the result are the command's return value. */
 static int
 fault_exit(struct fw_cmd *c, int ret)
@@ -203,7 +210,7 @@ fault_exit(struct fw_cmd *c, int ret)
 	if (c->created != NULL)
 		c->created->lost = true;
 	syndrome = htobe32(a->syndrome);
-	memset(c->out, 0, FW_OUT_BYTES);
+	memset(c->out, 0, outbox_bytes(c->out_len));
 	*(uint8_t *)c->out = a->status;
 	memcpy((uint8_t *)c->out + 4, &syndrome, sizeof(syndrome));
 	return -EREMOTEIO;
@@ -278,7 +285,7 @@ emu_fw_exec(struct emu_ctx *ctx, const void *in, size_t in_len, void *out, size_
 	c.in_len = in_len;
 	c.out_len = out_len;
 	memcpy(inbox, in, in_len < sizeof(inbox) ? in_len : sizeof(inbox));
-	memset(outbox, 0, sizeof(outbox));
+	memset(outbox, 0, outbox_bytes(out_len));
 	c.desc = prm_command_find(fw_opcode(inbox));
 	ret = in_len <= sizeof(inbox) ? dispatch(&c)
 				      : fw_refuse(&c, FW_IN_LONG, "%zu bytes", in_len);

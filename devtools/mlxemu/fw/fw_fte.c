@@ -24,6 +24,7 @@ struct fte_actions {
 	struct emu_flow_counter *counter;
 	struct emu_modify_header *modify;
 	struct emu_reformat *reformat;
+	uint32_t counter_id; /* that of a bulk, too */
 };
 
 struct fw_fte {
@@ -160,6 +161,7 @@ lists_read(struct fw_cmd *c, const struct prm_flow_context *ctx, const struct fw
 	id = prm_flow_counter_list_get_flow_counter_id(
 		prm_dest_format_flow_counter_list_auto_flow_counter_list_c(
 			prm_flow_context_destination_c(ctx, dests)));
+	f->counter_id = id;
 	return fw_need(c, EMU_OBJ_FLOW_COUNTER, id, FW_NO_FLOW_COUNTER, &f->counter);
 }
 
@@ -306,7 +308,7 @@ fte_apply(struct fw_fte *fte, const struct fte_actions *f)
 		r->table = &((struct emu_flow_table *)f->dest)->table;
 	r->uplink = f->uplink;
 	r->drop = f->dest == NULL && !f->uplink;
-	r->counter = f->counter;
+	r->counter = f->counter != NULL ? &f->counter->counts[f->counter_id - f->counter->obj.id] : NULL;
 	r->tag = f->tag;
 	fte->change = (struct dp_change){
 		.decap = (f->action & PRM_FLOW_ACTION_DECAP) != 0,
@@ -417,7 +419,7 @@ fte_modify(struct fw_cmd *c)
 	if ((fields & PRM_MODIFY_FTE_MASK_DESTINATION_LIST) != 0)
 		next.dest = given.dest, next.uplink = given.uplink;
 	if ((fields & PRM_MODIFY_FTE_MASK_FLOW_COUNTERS) != 0)
-		next.counter = given.counter;
+		next.counter = given.counter, next.counter_id = given.counter_id;
 	ret = actions_check(c, fte->group->ft, &next);
 	if (ret != 0)
 		return ret;
@@ -456,7 +458,7 @@ lists_write(struct fw_cmd *c, const struct fte_actions *f)
 		prm_flow_counter_list_set_flow_counter_id(
 			prm_dest_format_flow_counter_list_auto_flow_counter_list(
 				prm_flow_context_destination(ctx, n)),
-			f->counter->obj.id);
+			f->counter_id);
 }
 
 int

@@ -56,7 +56,7 @@ abi_matcher_create(struct abi_call *call)
 			      MLX5_IB_OBJECT_FLOW_MATCHER, obj);
 }
 
-/* At most one counter, of ALLOC_FLOW_COUNTER without bulk. */
+/* At most one counter. The offset in a bulk: is_flow_counter() of hw/mlx5/fs.c. */
 static int
 abi_flow_counter(struct abi_call *call, struct emu_flow_attr *attr)
 {
@@ -77,9 +77,10 @@ abi_flow_counter(struct abi_call *call, struct emu_flow_attr *attr)
 	    CREATED_BY(h) != PRM_CMD_OP_ALLOC_FLOW_COUNTER)
 		return abi_refuse(call, h == NULL ? -ENOENT : -EINVAL, "handle %u is no counter",
 				  ids[0]);
-	if (offset != 0)
-		return abi_refuse(call, -EINVAL, "offset %u into a single counter", offset);
+	if (offset >= h->obj->ids)
+		return abi_refuse(call, -EINVAL, "offset %u into %u counters", offset, h->obj->ids);
 	attr->counter = (struct emu_flow_counter *)h->obj;
+	attr->counter_offset = offset;
 	return 0;
 }
 
