@@ -225,12 +225,12 @@ static void
 test_table(struct mdv_dev *dev)
 {
 	struct mdv_rule_table *table = mdv_rule_table_create(dev, MDV_TABLE_LEVEL_MIN);
-	struct mdv_obj *counter = mdv_flow_counter_create(dev);
+	struct mdv_obj *counter = mdv_flow_counters_create(dev, 1);
 	struct mdv_rule_attr lead = { .jump = table, .counter = counter, .priority = 2, .tag = 7 };
 	struct mdv_rule_attr attr = { .table = table, .tir = tir, .ethertype = 0x800, .counter = counter };
 	struct mdv_rule_attr drop = { .table = table, .priority = 40000, .counter = counter };
 	struct mdv_rule *rule[3];
-	uint64_t packets = 1, bytes = 1;
+	struct mdv_flow_count count = { 1, 1 };
 
 	REQUIRE(table != NULL && counter != NULL);
 	rule[0] = mdv_rule_create(dev, &attr);
@@ -238,9 +238,9 @@ test_table(struct mdv_dev *dev)
 	rule[2] = mdv_rule_create(dev, &lead);
 	for (size_t i = 0; i < RTE_DIM(rule); i++)
 		CHECK(rule[i] != NULL);
-	CHECK_EQ(mdv_flow_counter_read(counter, &packets, &bytes), 0);
-	CHECK_EQ(packets, 0);
-	CHECK_EQ(bytes, 0);
+	CHECK_EQ(mdv_flow_counters_read(counter, 1, &count), 0);
+	CHECK_EQ(count.packets, 0);
+	CHECK_EQ(count.bytes, 0);
 	for (size_t i = RTE_DIM(rule); i-- > 0;)
 		CHECK_EQ(mdv_rule_destroy(rule[i]), 0);
 	CHECK_EQ(mdv_obj_destroy(counter), 0);
@@ -249,6 +249,33 @@ test_table(struct mdv_dev *dev)
 	CHECK(mdv_rule_table_create(dev, MDV_TABLE_LEVEL_MIN + MDV_TABLE_LEVELS) == NULL);
 	CHECK_EQ(rte_errno, ENOTSUP);
 	CHECK_EQ(lines_with(log_end(), "max_ft_level 64, needed is more than 64"), 1);
+}
+
+/* Counters that are created and read at once: rules of tables count in each of them. */
+static void
+test_flow_counters(struct mdv_dev *dev)
+{
+	struct mdv_rule_table *table = mdv_rule_table_create(dev, MDV_TABLE_LEVEL_MIN);
+	struct mdv_obj *bulk = mdv_flow_counters_create(dev, 512);
+	struct mdv_rule_attr attr = { .table = table, .tir = tir, .counter = bulk, .counter_offset = 511 };
+	struct mdv_flow_count counts[512];
+	struct mdv_rule *rule;
+
+	REQUIRE(table != NULL && bulk != NULL);
+	rule = mdv_rule_create(dev, &attr);
+	CHECK(rule != NULL);
+	memset(counts, 0xff, sizeof(counts));
+	CHECK_EQ(mdv_flow_counters_read(bulk, 512, counts), 0);
+	CHECK_EQ(counts[0].packets | counts[511].bytes, 0);
+	log_begin();
+	CHECK_EQ(mdv_flow_counters_read(bulk, 5, counts), -EINVAL);
+	CHECK(mdv_flow_counters_create(dev, 3) == NULL && rte_errno == EINVAL);
+	CHECK(mdv_flow_counters_create(dev, 384) == NULL && rte_errno == EINVAL);
+	CHECK(mdv_flow_counters_create(dev, 1024) == NULL && rte_errno == EINVAL);
+	CHECK_EQ(lines_with(log_end(), "counters"), 4);
+	CHECK_EQ(mdv_rule_destroy(rule), 0);
+	mdv_rule_table_destroy(table);
+	CHECK_EQ(mdv_obj_destroy(bulk), 0);
 }
 
 #define MANY 5000u
@@ -434,6 +461,7 @@ run(struct mdv_dev *dev, const char *mode, const char *argument)
 	} else {
 		test_priorities(dev);
 		test_table(dev);
+	test_flow_counters(dev);
 		test_masks(dev);
 		test_many(dev);
 		CHECK_EQ(dev->refused, 0);

@@ -142,10 +142,53 @@ levels(void)
 	CHECK_OK(rte_flow_flush(PORT_A, &error));
 }
 
+#define COUNTED 200
+
+static struct rte_flow *
+counted(uint16_t port)
+{
+	const struct rte_flow_item_udp udp = { .hdr.dst_port = rte_cpu_to_be_16(port) };
+	const struct rte_flow_item_udp mask = { .hdr.dst_port = RTE_BE16(0xffff) };
+	const struct rte_flow_attr attr = { .ingress = 1, .group = 1 };
+
+	return make(&attr, ITEMS(ITEM_SPEC(UDP, &udp, &mask)), ACTIONS(ACTION(COUNT), TO_QUEUE(1)));
+}
+
+/* More counters than a bulk of the device has; one that was used before begins with 0. */
+static void
+counters(void)
+{
+	const struct rte_flow_attr group0 = { .ingress = 1 };
+	struct rte_flow *lead = make(&group0, ITEMS(ITEM(ETH), ITEM(IPV4), ITEM(UDP)), ACTIONS(JUMP(1)));
+	struct rte_flow *flow[COUNTED];
+
+	for (uint16_t i = 0; i < COUNTED; i++)
+		flow[i] = counted(5000 + i);
+	for (uint16_t i = 0; i < COUNTED; i += 33)
+		CHECK_EQ(flow_queue_of_udp(5000 + i), 1);
+	for (uint16_t i = 0; i < COUNTED; i++)
+		CHECK(hits(flow[i]) == (i % 33 == 0), "%u: %" PRIu64, i, hits(flow[i]));
+	for (unsigned int turn = 0; turn < 2; turn++) {
+		for (uint16_t i = 33; i < COUNTED; i += 33) {
+			destroy(flow[i]);
+			flow[i] = counted(5000 + i);
+			CHECK_EQ(hits(flow[i]), 0);
+			CHECK_EQ(flow_queue_of_udp(5000 + i), 1);
+			CHECK_EQ(hits(flow[i]), 1);
+		}
+	}
+	CHECK_EQ(hits(flow[0]), 1);
+	CHECK_EQ(hits(flow[1]), 0);
+	for (uint16_t i = 0; i < COUNTED; i++)
+		destroy(flow[i]);
+	destroy(lead);
+}
+
 void
 flow_groups(bool any_level)
 {
 	scattered();
+	counters();
 	if (any_level)
 		chain();
 	else

@@ -48,6 +48,8 @@ enum mdv_mini_cqe {
 
 /** Number of lro_timer_supported_periods. */
 #define MDV_LRO_PERIODS 4
+/** log2 of the counters in the smallest bulk (mlx5_ifc.h, MLX5_FC_BULK_SIZE_FACTOR). */
+#define MDV_LOG_FLOW_BULK 7
 
 /**
  * Capabilities that the layer and its users need; read once at open, range-checked, host order.
@@ -65,6 +67,7 @@ struct mdv_caps {
 	uint8_t sq_inline_mode;	/**< The same as an SQ's context has it: 0 unless the vport determines it. */
 	uint8_t log_min_strides; /**< Least log_strides of a striding RQ; 0: the device has none. */
 	uint32_t max_flow_counters; /**< Of rules. */
+	uint8_t flow_counter_bulks; /**< Numbers that can be created and read at once: bit i: 128 << i. */
 	uint32_t max_rqs, max_sqs; /**< Queues of the function, each with a CQ of its own. */
 	uint8_t num_ports;	/**< Ports of the function. */
 	uint8_t num_lag_ports;	/**< Ports that the device can bond; 0: it cannot bond this one. */

@@ -145,6 +145,18 @@ mini_cqes(const struct prm_cmd_hca_cap *cap)
 	return formats;
 }
 
+/* Bulks of rules' counters, as far as a query reads them as a whole (Linux, fs_counters.c). */
+static uint8_t
+flow_counter_bulks(const struct prm_cmd_hca_cap *cap)
+{
+	unsigned int log_query = prm_cmd_hca_cap_get_log_max_flow_counter_bulk(cap);
+
+	if (log_query < MDV_LOG_FLOW_BULK)
+		return 0;
+	return prm_cmd_hca_cap_get_flow_counter_bulk_alloc(cap) &
+	       (uint8_t)(RTE_BIT32(RTE_MIN(log_query - MDV_LOG_FLOW_BULK + 1, 8u)) - 1);
+}
+
 static int
 read_general(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
 {
@@ -160,6 +172,7 @@ read_general(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
 	caps->max_sqs = RTE_BIT32(RTE_MIN(prm_cmd_hca_cap_get_log_max_sq(cap), prm_cmd_hca_cap_get_log_max_cq(cap)));
 	caps->max_flow_counters = prm_cmd_hca_cap_get_max_flow_counter_31_16(cap) << 16 |
 				  prm_cmd_hca_cap_get_max_flow_counter_15_0(cap);
+	caps->flow_counter_bulks = flow_counter_bulks(cap);
 	caps->flex_parsers = prm_cmd_hca_cap_get_flex_parser_protocols(cap);
 	if (prm_cmd_hca_cap_get_eswitch_manager(cap))
 		caps->log_max_l2_table = prm_cmd_hca_cap_get_log_max_l2_table(cap);

@@ -70,6 +70,9 @@ check_attr(struct mdv_dev *dev, const struct mdv_rule_attr *attr)
 	if (attr->ip_version != 0 && attr->ip_version != 4 && attr->ip_version != 6)
 		return MDV_FAIL(dev->name, EINVAL, "a rule's IP version is 4, 6 or any, not %u",
 				attr->ip_version);
+	if (attr->counter_offset != 0 && attr->table == NULL && dev->mode != MDV_OPEN_VFIO)
+		return MDV_FAIL(dev->name, EINVAL, "a rule of the root has the first counter of an object, not number %u",
+				attr->counter_offset);
 	if (attr->match_vlan && attr->vlan_id > 0xfff && attr->vlan_id != MDV_MATCH_UNTAGGED)
 		return MDV_FAIL(dev->name, EINVAL, "a rule's VLAN id is 0..4095 or untagged, not %u",
 				attr->vlan_id);
@@ -116,33 +119,42 @@ mdv_rule_destroy(struct mdv_rule *rule)
 
 /* ------------------------------------------------------------------ counters */
 
-RTE_EXPORT_INTERNAL_SYMBOL(mdv_flow_counter_create)
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_flow_counters_create)
 struct mdv_obj *
-mdv_flow_counter_create(struct mdv_dev *dev)
+mdv_flow_counters_create(struct mdv_dev *dev, uint32_t n)
 {
 	struct prm_alloc_flow_counter_in in = { 0 };
+	uint32_t bulk = n >> MDV_LOG_FLOW_BULK;
 
+	if (n != 1 && (n > MDV_FLOW_COUNTERS_MAX || n != bulk << MDV_LOG_FLOW_BULK || !rte_is_power_of_2(bulk) ||
+		       !(dev->caps.flow_counter_bulks & bulk)))
+		return MDV_FAIL_NULL(dev->name, EINVAL, "the device has no bulk of %u counters", n);
 	prm_alloc_flow_counter_in_set_opcode(&in, PRM_CMD_OP_ALLOC_FLOW_COUNTER);
+	prm_alloc_flow_counter_in_set_flow_counter_bulk(&in, bulk);
 	return mdv_obj_create(dev, &in, sizeof(in));
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(mdv_flow_counter_read)
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_flow_counters_read)
 int
-mdv_flow_counter_read(struct mdv_obj *counter, uint64_t *packets, uint64_t *bytes)
+mdv_flow_counters_read(struct mdv_obj *counters, uint32_t n, struct mdv_flow_count *counts)
 {
 	struct prm_query_flow_counter_in in = { 0 };
 	struct {
 		struct prm_query_flow_counter_out out;
-		struct prm_traffic_counter statistics;
+		struct prm_traffic_counter statistics[MDV_FLOW_COUNTERS_MAX];
 	} reply;
 	int ret;
 
+	if (n == 0 || n > MDV_FLOW_COUNTERS_MAX || (n != 1 && n % 4 != 0))
+		return MDV_FAIL(counters->dev->name, EINVAL, "%u counters cannot be read at once", n);
 	prm_query_flow_counter_in_set_opcode(&in, PRM_CMD_OP_QUERY_FLOW_COUNTER);
-	prm_query_flow_counter_in_set_flow_counter_id(&in, counter->id);
-	ret = mdv_obj_query(counter, &in, sizeof(in), &reply, sizeof(reply));
-	if (ret != 0)
-		return ret;
-	*packets = prm_traffic_counter_get_packets(&reply.statistics);
-	*bytes = prm_traffic_counter_get_octets(&reply.statistics);
-	return 0;
+	prm_query_flow_counter_in_set_flow_counter_id(&in, counters->id);
+	prm_query_flow_counter_in_set_num_of_counters(&in, n == 1 ? 0 : n);
+	ret = mdv_obj_query(counters, &in, sizeof(in), &reply, sizeof(reply.out) + n * sizeof(reply.statistics[0]));
+	for (uint32_t i = 0; ret == 0 && i < n; i++)
+		counts[i] = (struct mdv_flow_count){
+			.packets = prm_traffic_counter_get_packets(&reply.statistics[i]),
+			.bytes = prm_traffic_counter_get_octets(&reply.statistics[i]),
+		};
+	return ret;
 }

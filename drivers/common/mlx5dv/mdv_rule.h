@@ -86,7 +86,8 @@ struct mdv_rule_attr {
 	struct mdv_obj *tir;
 	struct mdv_rule_table *jump;
 	bool kernel;
-	struct mdv_obj *counter; /**< Of mdv_flow_counter_create(); NULL: none. */
+	struct mdv_obj *counter; /**< Of mdv_flow_counters_create(); NULL: none. */
+	uint32_t counter_offset; /**< Which of its counters; 0 in the root in verbs mode. */
 	uint32_t tag;		/**< Flow tag in the CQE, 24 bits; 0: none. With a TIR or table only. */
 	/**
 	 * What is changed of packets, in this order, with a TIR or table only; NULL: nothing. The changes are for the
@@ -137,12 +138,25 @@ typedef void (*mdv_match_field_t)(void *arg, const char *path, uint64_t value, u
 __rte_internal
 void mdv_match_fields(const struct mdv_match *match, mdv_match_field_t visit, void *arg);
 
-/** Allocates a counter of packets and bytes for rules (ALLOC_FLOW_COUNTER). NULL with rte_errno, logged. */
-__rte_internal
-struct mdv_obj *mdv_flow_counter_create(struct mdv_dev *dev);
+/** What a counter of rules has counted. */
+struct mdv_flow_count {
+	uint64_t packets, bytes;
+};
+/** Most counters of an object of mdv_flow_counters_create(): their values are read into memory of the stack. */
+#define MDV_FLOW_COUNTERS_MAX 512
 
-/** Reads a counter; it counts from its creation (QUERY_FLOW_COUNTER). 0 or -errno, logged. */
+/**
+ * Allocates counters of packets and bytes for rules (ALLOC_FLOW_COUNTER), with consecutive numbers from that of the
+ * object on. n: 1, or of mdv_caps.flow_counter_bulks up to MDV_FLOW_COUNTERS_MAX. NULL with rte_errno, logged.
+ */
 __rte_internal
-int mdv_flow_counter_read(struct mdv_obj *counter, uint64_t *packets, uint64_t *bytes);
+struct mdv_obj *mdv_flow_counters_create(struct mdv_dev *dev, uint32_t n);
+
+/**
+ * Reads the first n counters by one command (QUERY_FLOW_COUNTER): 1, or a multiple of 4, which the firmware requires
+ * (Linux, fs_counters.c). They count from their creation. 0 or -errno, logged.
+ */
+__rte_internal
+int mdv_flow_counters_read(struct mdv_obj *counters, uint32_t n, struct mdv_flow_count *counts);
 
 #endif /* MDV_RULE_H */

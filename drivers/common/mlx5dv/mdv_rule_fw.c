@@ -360,7 +360,8 @@ entry_lists(struct fw_entry_in *cmd, const struct mdv_rule_attr *attr)
 	if (attr->counter != NULL) {
 		action |= PRM_FLOW_ACTION_COUNT;
 		prm_flow_counter_list_set_flow_counter_id(
-			prm_dest_format_flow_counter_list_auto_flow_counter_list(&cmd->list[n++]), attr->counter->id);
+			prm_dest_format_flow_counter_list_auto_flow_counter_list(&cmd->list[n++]),
+			attr->counter->id + attr->counter_offset);
 		prm_flow_context_set_flow_counter_list_size(ctx, 1);
 	}
 	prm_flow_context_set_action(ctx, action);

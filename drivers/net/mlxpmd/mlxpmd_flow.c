@@ -111,20 +111,21 @@ static int
 rule_create(struct mlxpmd_port *port, struct rte_flow *flow, enum mlxpmd_rss_class class,
 	    const struct mdv_match *match)
 {
-	const struct mdv_rule_attr attr = {
+	struct mdv_rule_attr attr = {
 		.table = flow->group != NULL ? flow->group->table : NULL,
 		.priority = flow->priority * FLOW_DEPTHS + RTE_MIN(flow->depth, mlxpmd_rss_classes[class].depth),
 		.match = match,
 		.tir = flow->dest != NULL ? flow->dest->tirs.tir[class] : NULL,
 		.jump = flow->jump != NULL ? flow->jump->table : NULL,
 		.kernel = flow->target == MLXPMD_TARGET_KERNEL,
-		.counter = flow->counter != NULL ? flow->counter->obj : NULL,
 		.tag = flow->tag,
 		.decap = flow->decap,
 		.pop_vlan = flow->pop_vlan,
 		.modify = flow->modify,
 	};
 
+	if (flow->counter != NULL)
+		mlxpmd_flow_counter_rule(flow->counter, &attr);
 	flow->rule[class] = mdv_rule_create(port->mdv, &attr);
 	return flow->rule[class] != NULL ? 0 : -rte_errno;
 }
@@ -231,7 +232,7 @@ flow_free(struct mlxpmd_port *port, struct rte_flow *flow)
 		flow->made_from->users--;
 	free(flow->age);
 	mlxpmd_flow_change_put(flow);
-	mlxpmd_flow_counter_put(flow->counter);
+	mlxpmd_flow_counter_put(port, flow->counter);
 	mlxpmd_flow_dest_put(port, flow->dest);
 	mlxpmd_flow_jump_put(port, flow->group, flow->jump);
 	mlxpmd_flow_group_put(port, flow->group);
@@ -280,8 +281,10 @@ flow_share(struct mlxpmd_port *port, struct rte_flow *flow, const struct rte_flo
 	if (a->count_handle != NULL) {
 		flow->counter = a->count_handle->counter;
 		flow->counter->users++;
-	} else if ((a->count || a->age != NULL) && (flow->counter = mlxpmd_flow_counter_get(port)) == NULL) {
-		return -rte_errno;
+	} else if (a->count || a->age != NULL) {
+		flow->counter = mlxpmd_flow_counter_get(port, attr->group != 0 || port->mdv->mode == MDV_OPEN_VFIO);
+		if (flow->counter == NULL)
+			return -rte_errno;
 	}
 	if (a->age != NULL && (flow->age = mlxpmd_flow_age_new(port, a->age, flow)) == NULL)
 		return -rte_errno;
@@ -530,6 +533,7 @@ mlxpmd_flows_up(struct mlxpmd_port *port)
 	TAILQ_INIT(&flows->groups);
 	TAILQ_INIT(&flows->dests);
 	TAILQ_INIT(&flows->handles);
+	TAILQ_INIT(&flows->bulks);
 	TAILQ_INIT(&flows->pattern_templates);
 	TAILQ_INIT(&flows->actions_templates);
 	TAILQ_INIT(&flows->tables);

@@ -87,7 +87,8 @@ struct mlxpmd_flow_dest {
 /** A counter. Shared if it belongs to an indirect action. */
 struct mlxpmd_flow_counter {
 	unsigned int users;
-	struct mdv_obj *obj;
+	uint32_t index;		/**< In the bulk. */
+	struct mlxpmd_flow_bulk *bulk; /**< What the device has. */
 	uint64_t packets, bytes; /**< At the last reset. */
 };
 
@@ -172,6 +173,7 @@ struct mlxpmd_flows {
 	TAILQ_HEAD(, mlxpmd_flow_group) groups; /**< By number. */
 	TAILQ_HEAD(, mlxpmd_flow_dest) dests;
 	TAILQ_HEAD(, rte_flow_action_handle) handles;
+	TAILQ_HEAD(, mlxpmd_flow_bulk) bulks; /**< Of counters; those with places for others first. */
 	unsigned int n;
 	unsigned int nb_multicast; /**< Those that the kernel puts into its table for multicast. */
 	uint32_t walks;		/**< Number of the last search over jumps. */
@@ -203,8 +205,19 @@ void mlxpmd_flow_jump_put(struct mlxpmd_port *port, struct mlxpmd_flow_group *fr
 /** Queues and spreading that equal conf, with one more user. NULL with rte_errno: no memory, or no TIRs. */
 struct mlxpmd_flow_dest *mlxpmd_flow_dest_get(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf);
 void mlxpmd_flow_dest_put(struct mlxpmd_port *port, struct mlxpmd_flow_dest *dest);
-struct mlxpmd_flow_counter *mlxpmd_flow_counter_get(struct mlxpmd_port *port);
-void mlxpmd_flow_counter_put(struct mlxpmd_flow_counter *counter);
+
+/* ---- counters (mlxpmd_flow_counter.c) ---- */
+/** A new counter; in_bulk: not for rules of the root in verbs mode. NULL with rte_errno, logged. */
+struct mlxpmd_flow_counter *mlxpmd_flow_counter_get(struct mlxpmd_port *port, bool in_bulk);
+void mlxpmd_flow_counter_put(struct mlxpmd_port *port, struct mlxpmd_flow_counter *counter);
+/** Sets the counter of a rule. */
+void mlxpmd_flow_counter_rule(const struct mlxpmd_flow_counter *counter, struct mdv_rule_attr *attr);
+/** Its number in the device. */
+uint32_t mlxpmd_flow_counter_id(const struct mlxpmd_flow_counter *counter);
+/** Whether it was read at that time, by a reading of another one. */
+bool mlxpmd_flow_counter_fresh(const struct mlxpmd_flow_counter *counter, uint64_t now_ns);
+/** Reads the packets since its creation, and all counters of its bulk, unless that was done at that time. */
+int mlxpmd_flow_counter_read(struct mlxpmd_flow_counter *counter, uint64_t now_ns, uint64_t *packets);
 /** Fills the answer to a query of COUNT; *error is set on failure. */
 int mlxpmd_flow_counter_query(struct mlxpmd_flow_counter *counter, struct rte_flow_query_count *data,
 			      struct rte_flow_error *error);

@@ -9,8 +9,8 @@
 /* Counters are read that often in the time of a flow, but not more often than once a second. */
 #define AGE_READINGS 4u
 #define AGE_PERIOD_NS (1000 * MLXPMD_NS_PER_MS)
-/* One run reads so many counters, with the port's lock held; the next one follows soon. */
-#define AGE_READS_MAX 256u
+/* One run sends so many commands, with the port's lock held; the next one follows soon. */
+#define AGE_READS_MAX 64u
 #define AGE_SOON_NS (10 * MLXPMD_NS_PER_MS)
 
 struct mlxpmd_flow_age *
@@ -23,6 +23,7 @@ mlxpmd_flow_age_new(struct mlxpmd_port *port, const struct rte_flow_action_age *
 	age->timeout_ns = (uint64_t)conf->timeout * 1000 * MLXPMD_NS_PER_MS;
 	age->context = conf->context != NULL ? conf->context : flow;
 	age->hit_ns = age->read_ns = mlxpmd_now_ns();
+	age->packets = flow->counter->packets;
 	return age;
 }
 
@@ -31,10 +32,10 @@ static bool
 age_read(struct rte_flow *flow, uint64_t now_ns)
 {
 	struct mlxpmd_flow_age *age = flow->age;
-	uint64_t packets, bytes;
+	uint64_t packets;
 
 	age->read_ns = now_ns;
-	if (mdv_flow_counter_read(flow->counter->obj, &packets, &bytes) != 0)
+	if (mlxpmd_flow_counter_read(flow->counter, now_ns, &packets) != 0)
 		return false;
 	if (packets != age->packets) {
 		age->packets = packets;
@@ -66,9 +67,11 @@ mlxpmd_flows_age(struct mlxpmd_port *port, bool *report)
 			continue;
 		ages++;
 		waiting |= flow->age->waits;
-		if (reads == AGE_READS_MAX || !age_due(flow, now_ns))
-			continue;
-		reads++;
+		if (!mlxpmd_flow_counter_fresh(flow->counter, now_ns)) {
+			if (reads == AGE_READS_MAX || !age_due(flow, now_ns))
+				continue;
+			reads++;
+		}
 		aged |= age_read(flow, now_ns);
 	}
 	/* As rte_flow.h: no further event while flows wait that the application was notified of. */

@@ -63,7 +63,7 @@ flow_print(FILE *file, const struct rte_flow *flow)
 	if (flow->nb_modify != 0)
 		fprintf(file, " modify %u", flow->nb_modify);
 	if (flow->counter != NULL)
-		fprintf(file, " counter 0x%x", flow->counter->obj->id);
+		fprintf(file, " counter 0x%x", mlxpmd_flow_counter_id(flow->counter));
 	fprintf(file, "\n");
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What flows share: queues with their TIRs, and counters; indirect actions. */
+/* What flows share: queues with their TIRs; indirect actions. */
 
 #include <stdlib.h>
 
@@ -53,54 +53,6 @@ mlxpmd_flow_dest_put(struct mlxpmd_port *port, struct mlxpmd_flow_dest *dest)
 	free(dest);
 }
 
-/* ------------------------------------------------------------------ counters */
-
-struct mlxpmd_flow_counter *
-mlxpmd_flow_counter_get(struct mlxpmd_port *port)
-{
-	struct mlxpmd_flow_counter *counter = mlxpmd_flow_zalloc(port, sizeof(*counter));
-
-	if (counter == NULL)
-		return NULL;
-	counter->users = 1;
-	counter->obj = mdv_flow_counter_create(port->mdv);
-	if (counter->obj != NULL)
-		return counter;
-	free(counter);
-	return NULL;
-}
-
-void
-mlxpmd_flow_counter_put(struct mlxpmd_flow_counter *counter)
-{
-	if (counter == NULL || --counter->users != 0)
-		return;
-	(void)mdv_obj_destroy(counter->obj);
-	free(counter);
-}
-
-/* The device's counter is not set back: other readers may have its value. */
-int
-mlxpmd_flow_counter_query(struct mlxpmd_flow_counter *counter, struct rte_flow_query_count *data,
-			  struct rte_flow_error *error)
-{
-	uint64_t packets, bytes;
-	int rc = mdv_flow_counter_read(counter->obj, &packets, &bytes);
-
-	if (rc != 0)
-		return mlxpmd_flow_refuse(error, -rc, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					  "the counter cannot be read: %s", rte_strerror(-rc));
-	data->hits_set = 1;
-	data->bytes_set = 1;
-	data->hits = packets - counter->packets;
-	data->bytes = bytes - counter->bytes;
-	if (data->reset) {
-		counter->packets = packets;
-		counter->bytes = bytes;
-	}
-	return 0;
-}
-
 /* ------------------------------------------------------------------ indirect actions */
 
 static struct rte_flow_action_handle *
@@ -113,7 +65,7 @@ handle_new(struct mlxpmd_port *port, const struct rte_flow_action *action, struc
 		return NULL;
 	handle = mlxpmd_flow_zalloc(port, sizeof(*handle));
 	if (handle != NULL && compiled.count)
-		handle->counter = mlxpmd_flow_counter_get(port);
+		handle->counter = mlxpmd_flow_counter_get(port, false);
 	else if (handle != NULL)
 		handle->dest = mlxpmd_flow_dest_get(port, &compiled.conf);
 	if (handle != NULL && (handle->counter != NULL || handle->dest != NULL)) {
@@ -164,7 +116,7 @@ mlxpmd_flow_handle_remove(struct mlxpmd_port *port, struct rte_flow_action_handl
 		return mlxpmd_flow_refuse(error, EBUSY, RTE_FLOW_ERROR_TYPE_HANDLE, handle,
 					  "%u flows use the indirect action", handle->users);
 	TAILQ_REMOVE(&port->flows->handles, handle, next);
-	mlxpmd_flow_counter_put(handle->counter);
+	mlxpmd_flow_counter_put(port, handle->counter);
 	mlxpmd_flow_dest_put(port, handle->dest);
 	free(handle);
 	return 0;
