@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Plants single faults in a copy of the drivers and counts how many the tests notice.
+"""Plants single faults in a copy of the drivers, or of the emulator, and counts how many the tests notice.
 
 All faults of the sample are compiled into one build, each behind a switch that an environment variable sets
 (mutant_switch.h), so that a fault costs a run of the tests and no compilation. One run of every test without a fault
@@ -45,6 +45,8 @@ EXAMPLES = """examples:
   tests/mutants/score.py --again survived "not reached"   after tests were added
   tests/mutants/score.py --report                         table and survivors of what is there
   tests/mutants/score.py --list --only mdv_eq.c           the faults of one file, planting none
+  tests/mutants/score.py --only mlxpmd_tirs.c --suites pmd --tests control flow recover
+  tests/mutants/score.py --folder devtools/mlxemu --suites dp fw --only dp_match.c
 """
 
 
@@ -67,11 +69,11 @@ class Results:
             new.replace(self.path)
 
 
-def find_sites(tree, build, work):
-    """All sites, from a cache if the drivers are as they were."""
-    names = sorted((ROOT / "drivers").rglob("*.[ch]")) + [HERE / "sites.py"]
+def find_sites(tree, build, work, folder):
+    """All sites, from a cache if the sources below folder are as they were."""
+    names = sorted((ROOT / folder).rglob("*.[ch]")) + [HERE / "sites.py"]
     state = digest(names)
-    cache = work / "sites.json"
+    cache = work / f"sites-{folder.replace('/', '-')}.json"
     if cache.exists():
         kept = json.loads(cache.read_text(encoding="utf-8"))
         if kept["state"] == state:
@@ -81,8 +83,8 @@ def find_sites(tree, build, work):
         say("configuring")
         must(["meson", "setup", str(build), str(tree)])
     say("generating the headers")
-    must(["ninja", "-C", str(build), "drivers/common/mlx5dv/prm/prm_enums.h"])
-    found = places.Finder(tree, build).find(
+    must(["ninja", "-C", str(build), "drivers/common/mlx5dv/prm/prm_enums.h", "devtools/mlxemu/profile_sources.h"])
+    found = places.Finder(tree, build, folder).find(
         lambda i, n: say(f"reading source {i + 1} of {n}") if i % 10 == 0 else None)
     cache.write_text(json.dumps({"state": state, "sites": found}), encoding="utf-8")
     return found
@@ -136,11 +138,11 @@ class Baseline:
         self.trials, self.work, self.jobs, self.limit = trials, work, jobs, limit
         self.seconds, self.reach = {}, collections.defaultdict(list)
 
-    def measure(self, drivers):
-        """Runs the tests that were not run before with these drivers and as they are now."""
+    def measure(self, sources):
+        """Runs the tests that were not run before with these sources and as they are now."""
         cache = self.work / "baseline.json"
         kept = json.loads(cache.read_text(encoding="utf-8")) if cache.exists() else {}
-        planted = digest(p for p in sorted(drivers.rglob("*")) if p.is_file())
+        planted = digest(p for p in sorted(sources.rglob("*")) if p.is_file())
         state = {name: planted + digest(pathlib.Path(word) for word in test["cmd"] if os.path.isfile(word))
                  for name, test in self.trials.tests.items()}
         rows = {name: kept[name] for name in state if name in kept and kept[name]["state"] == state[name] and
@@ -250,7 +252,7 @@ def report(rows, found, work):
 def run(args, work):
     tree, build = work / "tree", work / "tree" / "build"
     results = Results(work / "score.json")
-    found = find_sites(tree, build, work)
+    found = find_sites(tree, build, work, args.folder)
     chosen = choose(found, args)
     if args.list:
         for _, site in chosen:
@@ -272,7 +274,7 @@ def sample(args, work, found, chosen, results):
         say("configuring")
         copy_tree(tree)
         must(["meson", "setup", str(build), str(tree)])
-    trials = Trials(build, args.suites)
+    trials = Trials(build, args.suites, args.tests)
     # All of the sample, so that going on compiles nothing.
     plantable = [(n, s) for n, s in chosen if (n, s) in todo or
                  results.rows.get(s.key, {"status": "none"})["status"] != "left out"]
@@ -281,7 +283,7 @@ def sample(args, work, found, chosen, results):
         if number not in inside:
             results.set(site.key, row_of(site, {"status": "left out", "seconds": 0}))
     base = Baseline(trials, work, args.jobs, args.test_seconds)
-    base.measure(tree / "drivers")
+    base.measure(tree / args.folder)
     if not base.seconds:
         raise RuntimeError("no test passes without a fault")
     attempt({n: s for n, s in todo if n in inside}, args, work, trials, base, results)
@@ -314,6 +316,9 @@ def main():
     parser.add_argument("--kind", nargs="+", choices=list(places.KINDS), metavar="KIND",
                         help="these kinds only, see below")
     parser.add_argument("--only", nargs="+", metavar="FILE", help="files whose path contains one of these")
+    parser.add_argument("--folder", default="drivers", metavar="FOLDER",
+                        help="of the sources (drivers); devtools/mlxemu: of the emulator, for --suites dp fw")
+    parser.add_argument("--tests", nargs="+", default=[], metavar="TEST", help="of the suites only tests whose name contains one of these")
     parser.add_argument("--suites", nargs="+", default=SUITES, metavar="SUITE", help=f"tests ({' '.join(SUITES)})")
     parser.add_argument("--test-seconds", type=float, default=20, metavar="S",
                         help="tests that take longer are left out (20)")

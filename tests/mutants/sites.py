@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Finds the places of the drivers where a single fault can be planted, with libclang."""
+"""Finds the places of sources where a single fault can be planted, with libclang."""
 import collections
 import ctypes
 import json
@@ -321,11 +321,11 @@ class _Walk:
 
 
 class Finder:
-    """All sites of the driver sources below root, by the commands that a configured build has for them."""
+    """All sites of the sources below a folder of root, by the commands that a configured build has for them."""
 
-    def __init__(self, root, build):
+    def __init__(self, root, build, folder="drivers"):
         import clang.cindex as ci
-        self.ci, self.root, self.build = ci, root, build
+        self.ci, self.root, self.build, self.folder = ci, root, build, folder
         self.lib = ci.conf.lib
         numbers = [ctypes.POINTER(ctypes.c_uint)] * 3
         self.lib.clang_getFileLocation.argtypes = [ci.SourceLocation, ctypes.POINTER(ci.c_object_p), *numbers]
@@ -348,12 +348,12 @@ class Finder:
         return start, end
 
     def commands(self):
-        """{source: arguments}, of the drivers' own libraries; a vector variant for each set of flags."""
+        """{source: arguments}, of the folder's own libraries; a vector variant for each set of flags."""
         rows = json.loads((self.build / "compile_commands.json").read_text(encoding="utf-8"))
         for row in rows:
             path = pathlib.Path(row["directory"], row["file"]).resolve()
             output = row.get("output", "")
-            if path.is_relative_to(self.root / "drivers") and output.startswith("drivers/"):
+            if path.is_relative_to(self.root / self.folder) and output.startswith(self.folder + "/"):
                 yield path, [f"-working-directory={row['directory']}", *self.flags(shlex.split(row["command"]))]
 
     @staticmethod
@@ -383,7 +383,7 @@ class Finder:
                     not cursor.location.file):
                 continue
             source = pathlib.Path(cursor.location.file.name).resolve()
-            if not source.is_relative_to(self.root / "drivers"):
+            if not source.is_relative_to(self.root / self.folder):
                 continue
             name = str(source.relative_to(self.root))
             file = self.files.get(name) or _File(self.root, name)

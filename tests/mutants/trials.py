@@ -32,13 +32,14 @@ class Interrupted(Exception):
 
 
 class Trials:
-    def __init__(self, build, suites):
+    def __init__(self, build, suites, names=()):
         self.build, self.stopped = build, threading.Event()
         self.isolate = isolation()
         self.tests = {}
         self.products = self.introspect("--targets")
         for test in self.introspect("--tests"):
-            if {s.partition(":")[2] for s in test["suite"]} & set(suites):
+            if ({s.partition(":")[2] for s in test["suite"]} & set(suites) and
+                    (not names or any(name in test["name"] for name in names))):
                 self.tests.setdefault(test["name"], test)
 
     def introspect(self, what):
