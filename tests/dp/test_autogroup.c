@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Groups and entries of the kernel's tables: which rule applies, who gets copies, what has no room. */
+/* Groups and entries of the kernel's tables: which rule applies, who gets copies, what has no room, what is refused. */
 #include <errno.h>
 
 #include "rig.h"
@@ -197,6 +197,82 @@ leftovers(void)
 	rig_free(r);
 }
 
+/* In dwords of fte_match_param. */
+#define PARAM_DWORDS (EMU_FTE_MATCH_PARAM_BYTES / 4)
+enum { SOURCE_SQN = 16, SOURCE_PORT };
+
+/* Calls that are refused leave nothing behind, and are violations if a program could have known. */
+static void
+refused_calls(void)
+{
+	uint32_t wire[PARAM_DWORDS] = {[80] = htobe32(1)}, none[PARAM_DWORDS] = {[0] = 0};
+	struct emu_matcher_attr ma = {.mask = wire, .mask_len = sizeof(wire), .criteria = 1};
+	struct emu_flow_attr fa = {.value = none, .value_len = sizeof(none), .has_tag = true, .tag = 0xffffff};
+	struct emu_obj *matcher, *flow;
+	struct rig *r = rig_new(1, "loop");
+	struct rig_port *p = &r->port[0];
+	struct rig_rx *rx = rig_rx_new(p, 4);
+	unsigned objects;
+	uint64_t audit;
+
+	fa.dest = &rx->tir->obj;
+	objects = p->ctx->objects;
+	audit = emu_audit_total();
+	/* Behind the parts that are compared, whatever the criteria name. */
+	CHECK_EQ(emu_matcher_create(p->ctx, &ma, &matcher), -EOPNOTSUPP);
+	wire[80] = 0;
+	wire[SOURCE_PORT] = htobe32(1); /* source_port */
+	ma.criteria = 3;
+	CHECK_EQ(emu_matcher_create(p->ctx, &ma, &matcher), -EOPNOTSUPP);
+	ma.ft_type = 3;
+	CHECK_EQ(emu_matcher_create(p->ctx, &ma, &matcher), -EOPNOTSUPP);
+	ma.ft_type = 0;
+	CHECK_EQ(emu_audit_total(), audit);
+	ma.mask_len = EMU_FTE_MATCH_PARAM_BYTES + 1;
+	CHECK_EQ(emu_matcher_create(p->ctx, &ma, &matcher), -EINVAL);
+	CHECK_EQ(emu_audit_total(), audit + 1);
+	CHECK_EQ(p->ctx->objects, objects);
+	CHECK_EQ(emu_flow_create(p->ctx, NULL, &fa, &flow), -EINVAL);
+	CHECK_EQ(emu_flow_create(p->ctx, &rx->tir->obj, &fa, &flow), -EINVAL);
+	ma.mask_len = 0;
+	CHECK_EQ(emu_matcher_create(p->ctx, &ma, &matcher), 0);
+	CHECK_EQ(emu_flow_create(p->ctx, matcher, &fa, &flow), 0);
+	CHECK_EQ(emu_obj_destroy(flow), 0);
+	fa.tag++;
+	CHECK_EQ(emu_flow_create(p->ctx, matcher, &fa, &flow), -EINVAL);
+	CHECK_EQ(emu_audit_total(), audit + 2);
+	fa.tag = 0;
+	none[0] = htobe32(1); /* beyond the mask */
+	CHECK_EQ(emu_flow_create(p->ctx, matcher, &fa, &flow), -EINVAL);
+	CHECK_EQ(emu_audit_total(), audit + 3);
+	CHECK_EQ(emu_obj_destroy(matcher), 0);
+	CHECK_EQ(p->ctx->objects, objects);
+	rig_free(r);
+}
+
+/* In the FDB a program's rules are for the frames of one SQ. */
+static void
+fdb_matchers(void)
+{
+	uint32_t wire[PARAM_DWORDS] = {[0] = 0};
+	struct emu_matcher_attr ma = {.mask = wire, .mask_len = sizeof(wire), .criteria = 2, .ft_type = 2};
+	struct emu_obj *matcher;
+	struct rig *r = rig_new(1, "loop");
+	struct rig_port *p = &r->port[0];
+
+	wire[SOURCE_SQN] = htobe32(0xffffff);
+	CHECK_EQ(emu_matcher_create(p->ctx, &ma, &matcher), -EINVAL); /* There is no eswitch. */
+	p->dev->eswitch.on = true;
+	CHECK_EQ(emu_matcher_create(p->ctx, &ma, &matcher), 0);
+	CHECK_EQ(emu_obj_destroy(matcher), 0);
+	wire[SOURCE_SQN] = htobe32(0x7fffff);
+	CHECK_EQ(emu_matcher_create(p->ctx, &ma, &matcher), -EOPNOTSUPP);
+	wire[SOURCE_SQN] = 0;
+	CHECK_EQ(emu_matcher_create(p->ctx, &ma, &matcher), -EOPNOTSUPP);
+	p->dev->eswitch.on = false;
+	rig_free(r);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -206,6 +282,8 @@ main(int argc, char **argv)
 		{"no_room", no_room},
 		{"wide_before_narrow", wide_before_narrow},
 		{"leftovers", leftovers},
+		{"refused_calls", refused_calls},
+		{"fdb_matchers", fdb_matchers},
 		{NULL, NULL},
 	};
 

@@ -452,6 +452,72 @@ cut_and_foreign(void)
 	rig_free(b.r);
 }
 
+/* Headers in the last bytes of the IP packet: with the last byte they are there, without it they are not. */
+static void
+last_byte(void)
+{
+	static const struct {
+		enum rig_tunnel kind;
+		uint8_t bytes; /* behind the IP header */
+		unsigned dw;
+		uint32_t mask, value;
+	} list[] = {
+		{RIG_VXLAN, 8 + 8, MISC + 5, 0xffffff00, 0x12345600},
+		{RIG_GENEVE, 8 + 8, MISC + 6, 0xffffff00, 0x65432100},
+		{RIG_GPE, 8 + 8, MISC3 + 4, 0xffffff, 0x123456},
+		{RIG_GTPU, 8 + 8, MISC3 + 10, 0xffffffff, 0x89abcdef},
+		{RIG_UDP_MPLS, 8 + 4, MISC2 + 3, 0xffffffff, 0x12345a3c},
+		{RIG_GRE_MPLS, 8 + 4, MISC2 + 2, 0xffffffff, 0x12345a3c},
+		{RIG_NVGRE, 8, MISC + 4, 0xffffffff, 0xaabbccdd},
+		{RIG_ESP, 8, MISC + 12, 0xffffffff, 0xdeadbeef},
+		{RIG_ICMP, 8, MISC3 + 6, 0xffffffff, 0xcafe1234},
+	};
+	struct emu_profile p = *emu_profile_find("cx6dx");
+	struct rig_frame f;
+	struct bench b;
+	uint8_t *bytes;
+
+	p.flex_parser_protocols = UINT32_MAX;
+	rig_profile = &p;
+	begin(&b);
+	for (unsigned i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+		rig_tunnel_frame(&f, b.p->dev, list[i].kind);
+		bytes = f.data + (f.data[14] >> 4 == 4 ? 17 : 19);
+		bytes[-1] = 0;
+		bytes[0] = (uint8_t)(list[i].bytes + (f.data[14] >> 4 == 4 ? 20 : 0));
+		CHECK(matches(&b, list[i].dw, list[i].mask, list[i].value, &f), "row %u", i);
+		bytes[0]--;
+		CHECK(!matches(&b, list[i].dw, list[i].mask, list[i].value, &f), "row %u", i);
+	}
+	/* The shortest GRE header with an MPLS header. */
+	rig_tunnel_frame(&f, b.p->dev, RIG_GRE_MPLS);
+	f.data[34] = 0;
+	memcpy(f.data + 38, "\x12\x34\x5a\x3c", 4);
+	f.data[16] = 0;
+	f.data[17] = 20 + 4 + 4;
+	CHECK(matches(&b, MISC2 + 2, 0xffffffff, 0x12345a3c, &f));
+	rig_profile = NULL;
+	rig_free(b.r);
+}
+
+/* What follows an IPv6 header is no part of its addresses, and of no other part of the key. */
+static void
+parts_apart(void)
+{
+	const uint32_t m[DWORDS] = {[OUTER + 15] = 0xffffffff, [MISC + 0] = 0xb0000000};
+	uint32_t v[DWORDS] = {[0] = 0};
+	struct rig_frame f;
+	struct bench b;
+
+	begin(&b);
+	rig_tunnel_frame(&f, b.p->dev, RIG_IPV6_UDP);
+	memset(f.data + 54, 0xff, 4); /* the ports */
+	v[OUTER + 15] = be32toh(*(const uint32_t *)(const void *)(f.data + 50));
+	CHECK(kernel_matches(&b, m, v, &f));
+	CHECK(group_matches(&b, m, v, &f));
+	rig_free(b.r);
+}
+
 /* What the answer to a mask is: of a matcher with a rule, and of a group. */
 static void
 answers(struct bench *b, unsigned dw, uint32_t mask, int kernel, bool group)
@@ -615,6 +681,8 @@ main(int argc, char **argv)
 		{"registers", registers},
 		{"all_parts_at_once", all_parts_at_once},
 		{"cut_and_foreign", cut_and_foreign},
+		{"last_byte", last_byte},
+		{"parts_apart", parts_apart},
 		{"not_modelled", not_modelled},
 		{"without_capability", without_capability},
 		{"beyond_mask", beyond_mask},

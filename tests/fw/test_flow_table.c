@@ -223,7 +223,14 @@ test_miss(void)
 {
 	uint32_t low = table(1, 2), high = table(2, 2);
 	const struct prm_flow_table_context *reply;
+	struct prm_modify_flow_table_in in = {0};
 
+	/* The table has another type than the command. */
+	prm_modify_flow_table_in_set_opcode(&in, PRM_CMD_OP_MODIFY_FLOW_TABLE);
+	prm_modify_flow_table_in_set_table_id(&in, low);
+	prm_modify_flow_table_in_set_table_type(&in, PRM_FLOW_TABLE_TYPE_FDB);
+	prm_modify_flow_table_in_set_modify_field_select(&in, MISS_TABLE);
+	REFUSED(fix_exec(&f, &in, sizeof(in)), FT_TYPE);
 	REFUSED(set_miss(low, 0, PRM_FLOW_TABLE_MISS_ACTION_FORWARD, high), FT_FIELD);
 	REFUSED(set_miss(low, 0x8001, PRM_FLOW_TABLE_MISS_ACTION_FORWARD, high), FT_FIELD);
 	REFUSED(set_miss(high, MISS_TABLE, PRM_FLOW_TABLE_MISS_ACTION_FORWARD, low), FT_LEVEL);

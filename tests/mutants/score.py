@@ -318,7 +318,8 @@ def main():
     parser.add_argument("--only", nargs="+", metavar="FILE", help="files whose path contains one of these")
     parser.add_argument("--folder", default="drivers", metavar="FOLDER",
                         help="of the sources (drivers); devtools/mlxemu: of the emulator, for --suites dp fw")
-    parser.add_argument("--tests", nargs="+", default=[], metavar="TEST", help="of the suites only tests whose name contains one of these")
+    parser.add_argument("--tests", nargs="+", default=[], metavar="TEST",
+                        help="of the suites only tests whose name contains one of these")
     parser.add_argument("--suites", nargs="+", default=SUITES, metavar="SUITE", help=f"tests ({' '.join(SUITES)})")
     parser.add_argument("--test-seconds", type=float, default=20, metavar="S",
                         help="tests that take longer are left out (20)")
