@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Puts bugs that other drivers shipped into a copy of ours and sees which test catches each.
+"""Puts bugs that other drivers, or ours before, had into a copy of ours and sees which test catches each.
 
 A test is run on the copy as it is before it runs on a mutant: it has to pass there. A change that
 no longer fits the source, or that does not compile, is an error and not a catch, and so is a test

@@ -5,6 +5,8 @@
  * flows of a port that is stopped and started, and refusals.
  */
 
+#include <rte_thash.h>
+
 #include "test_flow.h"
 
 #define NO_QUEUE (-1)
@@ -46,7 +48,7 @@ udp_to(uint16_t port)
 /* What a frame that PORT_B sends looks like when it arrives at PORT_A. */
 static struct {
 	uint64_t flags;
-	uint32_t mark;
+	uint32_t mark, hash;
 } arrived;
 
 /* Polls all queues once. Sets *queue if the frame comes; true: the marker came. */
@@ -67,6 +69,7 @@ poll_queues(int *queue)
 				*queue = q;
 				arrived.flags = m->ol_flags;
 				arrived.mark = m->hash.fdir.hi;
+				arrived.hash = m->hash.rss;
 			}
 			rte_pktmbuf_free(m);
 		}
@@ -441,6 +444,23 @@ swap(struct pmd_frame *f)
 	f->dst_port = port;
 }
 
+/* The hash is that by the key of the action, or of the port. */
+static void
+rss_key(const uint8_t *own, const uint8_t *used)
+{
+	static const uint16_t queues[] = { 1, 2 };
+	const struct rte_flow_action_rss conf = { .types = RTE_ETH_RSS_NONFRAG_IPV4_UDP, .queue = queues,
+						  .queue_num = 2, .key = own, .key_len = own != NULL ? 40 : 0 };
+	struct rte_flow *flow = create(&group0, ITEMS(ITEM(ETH), ITEM(IPV4)), ACTIONS(ACTION_CONF(RSS, &conf)));
+	const struct pmd_frame f = udp_to(4000);
+	uint32_t tuple[] = { f.src_ip, f.dst_ip, (uint32_t)f.src_port << 16 | f.dst_port };
+	uint32_t hash = rte_softrss(tuple, RTE_DIM(tuple), used);
+
+	CHECK_EQ(queue_of(&f), queues[hash % 2]);
+	CHECK_EQ(arrived.hash, hash);
+	destroy(flow);
+}
+
 static void
 rss(void)
 {
@@ -645,6 +665,8 @@ int
 main(int argc, char **argv)
 {
 	const bool other = strcmp(argv[argc - 1], "other") == 0;
+	uint8_t key[40];
+	struct rte_eth_rss_conf port = { .rss_key = key, .rss_key_len = sizeof(key) };
 
 	pmd_init(argc, argv);
 	ports_up();
@@ -655,6 +677,10 @@ main(int argc, char **argv)
 	priorities();
 	flow_groups(!other);
 	rss();
+	CHECK_OK(rte_eth_dev_rss_hash_conf_get(PORT_A, &port));
+	rss_key(NULL, key);
+	key[3] ^= 0x55;
+	rss_key(key, key);
 	indirect();
 	ageing();
 	restart();
