@@ -9,6 +9,7 @@
 
 #include "ctl/emu_ctl.h"
 #include "rig_tables.h"
+#include "rig_tunnels.h"
 
 struct bench {
 	struct rig *r;
@@ -282,6 +283,37 @@ multicast(void)
 	finish(&b);
 }
 
+/* What a rule changes of the packet, and what it looks like then. */
+static void
+changes(void)
+{
+	static const uint32_t mask[16] = {0}, value[16] = {0};
+	struct bench b = setup();
+	struct {
+		struct prm_alloc_modify_header_context_in in;
+		struct prm_set_action_in action;
+	} cmd = {0};
+	struct emu_flow_attr attr = {.dest = &b.rx->tir->obj, .decap = true};
+	struct emu_obj *modify;
+
+	prm_alloc_modify_header_context_in_set_opcode(&cmd.in, PRM_CMD_OP_ALLOC_MODIFY_HEADER_CONTEXT);
+	prm_alloc_modify_header_context_in_set_num_of_actions(&cmd.in, 1);
+	prm_set_action_in_set_action_type(&cmd.action, PRM_ACTION_TYPE_SET);
+	prm_set_action_in_set_field(&cmd.action, PRM_ACTION_IN_FIELD_OUT_DIPV6_31_0);
+	prm_set_action_in_set_data(&cmd.action, 0x01020304); /* length 0: 32 bits */
+	modify = rig_make(b.p, &cmd, sizeof(cmd), "modify header context");
+	attr.modify = (struct emu_modify_header *)modify;
+	rig_flow(b.p, 3, mask, value, &attr);
+	rig_tunnel_frame(&b.f, b.p->dev, RIG_VXLAN);
+	why(&b, NULL);
+	CHECK_STR(at(&b, "tables/0/rule/changes/0"), "decap");
+	CHECK(strncmp(at(&b, "tables/0/rule/changes/1"), "modify header by context 0x", 27) == 0);
+	CHECK(strstr(at(&b, "headers"), " > 4789") != NULL && strstr(at(&b, "changed"), " > 4789") == NULL);
+	CHECK(strstr(at(&b, "changed"), ":3a3b:102:304 ") != NULL, "%s", at(&b, "changed"));
+	CHECK_STR(at(&b, "end"), "to receive queues");
+	finish(&b);
+}
+
 /* Frames that end before or after steering. */
 static void
 ends(void)
@@ -393,7 +425,7 @@ main(int argc, char **argv)
 {
 	static const struct rig_test tests[] = {
 		{"one queue", one_queue}, {"jumps", jumps}, {"rss", rss}, {"multicast", multicast},
-		{"ends", ends}, {"sent", sent}, {"mistakes", mistakes}, {NULL, NULL},
+		{"changes", changes}, {"ends", ends}, {"sent", sent}, {"mistakes", mistakes}, {NULL, NULL},
 	};
 
 	return rig_main(argc, argv, tests);

@@ -224,6 +224,27 @@ groups_json(const struct emu_dev *dev, const struct dp_step *step, bool kernel)
 	return list;
 }
 
+static void
+set_changes(json_t *o, const struct dp_change *c)
+{
+	json_t *list = json_array();
+	char text[64];
+
+	if (c->decap)
+		json_array_append_new(list, json_string("decap"));
+	if (c->reformat != NULL) {
+		snprintf(text, sizeof(text), "decap to the Ethernet header of context 0x%x", c->reformat->obj.id);
+		json_array_append_new(list, json_string(text));
+	}
+	if (c->pop_vlan)
+		json_array_append_new(list, json_string("pop VLAN tag"));
+	if (c->modify != NULL) {
+		snprintf(text, sizeof(text), "modify header by context 0x%x", c->modify->obj.id);
+		json_array_append_new(list, json_string(text));
+	}
+	json_object_set_new(o, "changes", list);
+}
+
 static json_t *
 rule_json(const struct emu_dev *dev, const struct dp_rule *rule, bool kernel)
 {
@@ -238,6 +259,8 @@ rule_json(const struct emu_dev *dev, const struct dp_rule *rule, bool kernel)
 		set_hex(o, "counter", rule->counter->obj.id);
 	if (rule->tag != 0)
 		set_hex(o, "tag", rule->tag);
+	if (rule->change != NULL)
+		set_changes(o, rule->change);
 	if (rule->table != NULL && emu_dp_table_name(dev, rule->table) == NULL)
 		set_hex(o, "jump", program_table(rule->table)->obj.id);
 	else if (rule->tir != NULL)
@@ -317,6 +340,8 @@ report(struct emu_ctl *c, const struct emu_dev *dev, const struct emu_why *why, 
 	json_object_set_new(c->out, "tables", tables);
 	if (why->walk.steps > DP_WALK_STEPS)
 		emu_ctl_set(c->out, "tables_left_out", why->walk.steps - DP_WALK_STEPS);
+	if (why->changed[0] != '\0')
+		set_text(c->out, "changed", why->changed);
 	set_text(c->out, "end", emu_why_end_text(why->end));
 	if (why->tag != 0)
 		set_hex(c->out, "tag", why->tag);

@@ -593,6 +593,8 @@ const struct dp_toeplitz *dp_tir_key(struct emu_tir *tir);
 /* dp_why.c */
 /** Writes the headers of the packet. */
 void dp_why_headers(struct emu_why *why, const struct dp_pkt *pkt);
+/** Writes the headers of the packet that rules made of it. */
+void dp_why_changed(struct emu_why *why, const struct dp_pkt *pkt);
 
 /* dp_time.c: departure and arrival of frames, and timestamps of completions. */
 void dp_time_init(struct dp_port *port);

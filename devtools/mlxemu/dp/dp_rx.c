@@ -400,6 +400,8 @@ why_steered(struct emu_dev *dev, const struct dp_pkt *pkt, struct emu_why *why)
 	struct dp_steer_result v;
 
 	find_dest(dev, pkt, &v, &why->walk);
+	if (v.pkt != pkt)
+		dp_why_changed(why, v.pkt);
 	why->tag = v.tag;
 	if (v.dest == DP_DEST_DROP && why->walk.steps == DP_STEER_DEPTH)
 		return EMU_WHY_CIRCLE;

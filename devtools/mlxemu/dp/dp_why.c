@@ -91,3 +91,9 @@ dp_why_headers(struct emu_why *why, const struct dp_pkt *pkt)
 	if (pkt->tunneled)
 		layers_text(pkt, &pkt->inner, why->inner, sizeof(why->inner));
 }
+
+void
+dp_why_changed(struct emu_why *why, const struct dp_pkt *pkt)
+{
+	layers_text(pkt, &pkt->outer, why->changed, sizeof(why->changed));
+}

@@ -44,6 +44,7 @@ struct emu_why_receiver {
 struct emu_why {
 	enum emu_why_end end;
 	char outer[256], inner[256]; /**< Headers that the parser finds; empty: none. */
+	char changed[256];	     /**< The outer ones after changes by rules; empty: there was none. */
 	struct dp_walk walk;
 	uint32_t tag;
 	unsigned receivers;
