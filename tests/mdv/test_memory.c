@@ -167,6 +167,32 @@ test_memory(struct mdv_dev *dev)
 	CHECK(mdv_mr_find(dev, UINTPTR_MAX) == NULL);
 }
 
+/** What another process finds is what this one finds; of ranges that contain each other, either. */
+static void
+check_shared(struct mdv_dev *dev, const char *memory)
+{
+	struct mdv_mr_range range;
+
+	for (const char *at = memory; at < memory + 8 * PAGE; at += 100) {
+		const struct mdv_mr_range *mine = mdv_mr_find(dev, (uintptr_t)at);
+
+		CHECK_EQ(mdv_mr_find_shared(dev, (uintptr_t)at, &range), mine != NULL);
+		CHECK(mine == NULL || ((uintptr_t)at >= range.start && (uintptr_t)at < range.end));
+	}
+}
+
+/** The board of a process that was killed while it wrote: nothing is found, and the search ends. */
+static void
+check_half_written(struct mdv_dev *dev, const char *memory)
+{
+	struct mdv_mr_range range;
+
+	dev->mr->board.sequence++;
+	CHECK(!mdv_mr_find_shared(dev, (uintptr_t)memory + PAGE, &range));
+	dev->mr->board.sequence++;
+	CHECK(mdv_mr_find_shared(dev, (uintptr_t)memory + PAGE, &range));
+}
+
 void
 test_external_memory(struct mdv_dev *dev)
 {
@@ -188,6 +214,8 @@ test_external_memory(struct mdv_dev *dev)
 	inner = mdv_mr_find(dev, (uintptr_t)memory + PAGE);
 	CHECK(inner != NULL && inner != outer);
 	CHECK(mdv_mr_find(dev, (uintptr_t)memory + 3 * PAGE) == outer);
+	check_shared(dev, memory);
+	check_half_written(dev, memory);
 	log_begin();
 	CHECK_EQ(mdv_mr_map_external(dev, memory + PAGE, PAGE), -EEXIST);
 	CHECK_EQ(mdv_mr_map_external(dev, memory, 0), -EINVAL);
@@ -198,7 +226,9 @@ test_external_memory(struct mdv_dev *dev)
 	CHECK_EQ(mdv_mr_unmap_external(dev, memory + 100, 6 * PAGE), 0);
 	CHECK(mdv_mr_find(dev, (uintptr_t)memory + 3 * PAGE) == NULL);
 	CHECK(mdv_mr_find(dev, (uintptr_t)memory + PAGE) == inner);
+	check_shared(dev, memory);
 	CHECK_EQ(mdv_mr_unmap_external(dev, memory + PAGE, PAGE), 0);
+	check_shared(dev, memory);
 	munmap(memory, 8 * PAGE);
 }
 
