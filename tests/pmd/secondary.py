@@ -136,6 +136,7 @@ def forwarding(mode, _args):
             moved = xstats_of(primary, [*mine, *others])
             check(moved == xstats_of(secondary, [*mine, *others]), f"the secondary's statistics are not {moved}")
             refusals(secondary)
+            flows(primary, secondary)
             secondary.leave()
         print("queue 1 of the secondary sent and received", moved[:2], "queue 0 of the primary", moved[2:])
         primary.quit()
@@ -163,6 +164,14 @@ def refusals(secondary):
         text = secondary.cmd(command)
         check(re.search(answer, text, re.I), f"{command}: {text}")
     check(secondary.cmd("show port info 0") == before, "a refused command has changed the port")
+
+
+def flows(primary, secondary):
+    """A dump is that of the primary process."""
+    primary.cmd("flow create 0 ingress pattern eth / ipv4 src is 10.1.2.3 / end actions queue index 1 / end")
+    dumps = [[line for line in testpmd.cmd("flow dump 0 all").splitlines() if line.startswith("flow 0x")]
+             for testpmd in (primary, secondary)]
+    check(len(dumps[0]) == 1 and dumps[0] == dumps[1], f"flows: {dumps}")
 
 
 def kill_secondary(mode, args):

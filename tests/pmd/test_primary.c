@@ -15,8 +15,9 @@
 
 int mlxpmd_logtype;
 static rte_mp_t handler;
-static unsigned int answers, existing, registered, forgotten;
+static unsigned int answers, existing, registered, forgotten, dumped;
 static struct rte_mp_msg answer;
+static char dump[16];
 static struct rte_mempool pools[2];
 static struct mlxpmd_port port = { .port_id = 3 };
 static struct rte_device device = { .name = "0000:c1:00.0" };
@@ -47,6 +48,9 @@ __wrap_rte_mp_reply(struct rte_mp_msg *msg, const char *peer)
 	CHECK_STR(peer, "peer");
 	answer = *msg;
 	answers++;
+	/* It is closed afterwards. */
+	if (msg->num_fds == 1 && dumped == 1)
+		CHECK(pread(msg->fds[0], dump, sizeof(dump), 0) == 10);
 	return 0;
 }
 
@@ -101,6 +105,15 @@ mdv_mr_forget(struct mdv_dev *dev, const struct rte_mempool *mp)
 	forgotten++;
 }
 
+int
+mlxpmd_flow_dump(struct rte_eth_dev *dev, struct rte_flow *flow, FILE *file, struct rte_flow_error *error)
+{
+	CHECK(dev == &eth_dev && flow == NULL && error != NULL);
+	dumped++;
+	fprintf(file, "two flows\n");
+	return 0;
+}
+
 /* ---- requests ---- */
 
 static const struct mlxpmd_message *
@@ -151,6 +164,11 @@ test_requests(void)
 	CHECK_EQ(send_values(MLXPMD_MESSAGE_FORGET, 3, &other, ""), 0);
 	CHECK_EQ(send_values(MLXPMD_MESSAGE_FORGET, 4, &other, ""), -ENODEV);
 	CHECK_EQ(forgotten, 1);
+	CHECK_EQ(send_values(MLXPMD_MESSAGE_FLOWS, 3, NULL, ""), 0);
+	CHECK(answer.num_fds == 1 && strcmp(dump, "two flows\n") == 0);
+	CHECK(fcntl(answer.fds[0], F_GETFD) < 0 && errno == EBADF);
+	CHECK_EQ(send_values(MLXPMD_MESSAGE_FLOWS, 4, NULL, ""), -ENODEV);
+	CHECK_EQ(answer.num_fds, 0);
 }
 
 static void

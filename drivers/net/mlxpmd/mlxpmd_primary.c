@@ -3,12 +3,14 @@
 /* The primary process: answers the requests of secondary processes. They are not trusted. */
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <rte_eal.h>
 #include <rte_string_fns.h>
 
 #include "mlxpmd_ctrl.h"
+#include "mlxpmd_flow.h"
 #include "mlxpmd_secondary.h"
 
 static struct {
@@ -17,8 +19,9 @@ static struct {
 	struct mlxpmd_port *ports[RTE_MAX_ETHPORTS];
 	unsigned int nb_ports;
 	int alive[2];	/**< Pipe. Nothing is written: the read end is at its end when this process ends. */
+	int made;	/**< Descriptor that is closed when the answer was sent; -1: none. */
 	uint64_t refused;	/**< Malformed requests. */
-} primary = { .lock = PTHREAD_MUTEX_INITIALIZER, .alive = { -1, -1 } };
+} primary = { .lock = PTHREAD_MUTEX_INITIALIZER, .alive = { -1, -1 }, .made = -1 };
 
 uint32_t
 mlxpmd_message_layout(void)
@@ -110,10 +113,33 @@ mempool_forget(const struct mlxpmd_message *request, struct rte_mp_msg *reply __
 	return 0;
 }
 
+/* Into memory of this process: a file of the other one could block this thread. */
+static int
+flows_dump(const struct mlxpmd_message *request, struct rte_mp_msg *reply)
+{
+	struct mlxpmd_port *port = port_of(request);
+	struct rte_flow_error error;
+	FILE *file;
+	int rc;
+
+	if (port == NULL)
+		return -ENODEV;
+	primary.made = memfd_create("mlxpmd_flows", MFD_CLOEXEC);
+	file = primary.made >= 0 ? fdopen(dup(primary.made), "w") : NULL;
+	if (file == NULL)
+		return -errno;
+	rc = mlxpmd_flow_dump(port->eth_dev, NULL, file, &error);
+	if (fclose(file) != 0 && rc == 0)
+		rc = -errno;
+	reply->fds[reply->num_fds++] = primary.made;
+	return rc;
+}
+
 static int (*const requests[MLXPMD_NB_MESSAGES])(const struct mlxpmd_message *, struct rte_mp_msg *) = {
 	[MLXPMD_MESSAGE_ATTACH] = attach,
 	[MLXPMD_MESSAGE_REGISTER] = mempool_register,
 	[MLXPMD_MESSAGE_FORGET] = mempool_forget,
+	[MLXPMD_MESSAGE_FLOWS] = flows_dump,
 };
 
 static bool
@@ -148,6 +174,9 @@ request_answer(const struct rte_mp_msg *msg, const void *peer)
 	/* The descriptors are duplicated before the call returns. */
 	if (rte_mp_reply(&reply, peer) != 0)
 		MLXPMD_LOG(NOTICE, "another process cannot be answered: %s", rte_strerror(rte_errno));
+	if (primary.made >= 0)
+		close(primary.made);
+	primary.made = -1;
 	pthread_mutex_unlock(&primary.lock);
 	return 0;
 }

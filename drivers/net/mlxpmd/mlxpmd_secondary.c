@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <rte_eal.h>
+#include <rte_flow_driver.h>
 #include <rte_string_fns.h>
 
 #include "mlxpmd_ctrl.h"
@@ -379,6 +380,38 @@ secondary_dev_close(struct rte_eth_dev *eth_dev)
 	return 0;
 }
 
+/* A dump of all flows; a single one cannot be named, because its handle is a pointer of the primary process. */
+static int
+flow_dump(struct rte_eth_dev *eth_dev, struct rte_flow *flow, FILE *file, struct rte_flow_error *error)
+{
+	struct mlxpmd_message message = { .type = MLXPMD_MESSAGE_FLOWS, .port_id = eth_dev->data->port_id };
+	int fds[MLXPMD_NB_FDS] = { -1, -1 }, rc;
+	char text[4096];
+	ssize_t n = 0;
+	off_t at = 0;
+
+	rc = flow != NULL ? -ENOTSUP : has_ended(eth_dev) ? -EIO : request(&message, fds);
+	while (rc == 0 && (n = pread(fds[0], text, sizeof(text), at)) > 0) {
+		fwrite(text, 1, n, file);
+		at += n;
+	}
+	if (fds[0] >= 0)
+		close(fds[0]);
+	if (rc == 0 && n == 0)
+		return 0;
+	return rte_flow_error_set(error, rc != 0 ? -rc : errno, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+				  "the primary process dumps no flows");
+}
+
+static int
+flow_ops_get(struct rte_eth_dev *eth_dev __rte_unused, const struct rte_flow_ops **ops)
+{
+	static const struct rte_flow_ops flow_ops = { .dev_dump = flow_dump };
+
+	*ops = &flow_ops;
+	return 0;
+}
+
 /* What is not here ethdev refuses with ENOTSUP before it changes anything: the primary process configures the port. */
 static const struct eth_dev_ops secondary_ops = {
 	.dev_close = secondary_dev_close,
@@ -397,6 +430,7 @@ static const struct eth_dev_ops secondary_ops = {
 	.rss_hash_conf_get = hash_conf_get,
 	.reta_query = reta_query,
 	.read_clock = read_clock,
+	.flow_ops_get = flow_ops_get,
 };
 
 /* ------------------------------------------------------------------ probe and close */

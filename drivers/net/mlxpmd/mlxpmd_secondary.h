@@ -27,6 +27,7 @@ enum mlxpmd_message_type {
 	MLXPMD_MESSAGE_ATTACH,	/**< The device `name`: port_id, and the descriptors below. */
 	MLXPMD_MESSAGE_REGISTER, /**< Registers a mempool that this process created. */
 	MLXPMD_MESSAGE_FORGET,	/**< It is about to be freed. */
+	MLXPMD_MESSAGE_FLOWS,	/**< A dump of the port's flows: the answer has the descriptor of a file. */
 	MLXPMD_NB_MESSAGES
 };
 
