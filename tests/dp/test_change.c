@@ -459,7 +459,7 @@ next_table(void)
 		CHECK_EQ(cqe.hds_ip_ext & 6, 6);
 	}
 	CHECK_EQ(rig_packets(counter), 2);
-	CHECK_EQ(((struct emu_flow_counter *)counter)->bytes, 2 * f.len);
+	CHECK_EQ(((struct emu_flow_counter *)counter)->counts[0].bytes, 2 * f.len);
 	f.data[29] ^= 1; /* another source address */
 	CHECK_EQ(arrives(&b, &f, &got, &cqe), false);
 	rig_free(b.r);

@@ -376,7 +376,7 @@ sent(void)
 	CHECK_STR(at(&b, "end"), "dropped by a rule");
 	CHECK_STR(at(&b, "tables/0/for"), "sent packets");
 	CHECK_STR(at(&b, "tables/0/rule/to"), "drop");
-	CHECK_EQ(counter->packets, 0);
+	CHECK_EQ(counter->counts[0].packets, 0);
 	b.p->dev->link_up = false;
 	why(&b, sq);
 	CHECK_STR(at(&b, "end"), "dropped: the link is down");

@@ -47,7 +47,8 @@ mlxpmd_queue_stats_get(const struct mlxpmd_queue *q, struct mlxpmd_queue_stats *
 
 	CHECK(pthread_mutex_trylock(&port.lock) != 0);
 	*out = (struct mlxpmd_queue_stats){
-		.errors = 11 + tx, .cqe_bad = 21 + tx, .resets = 31 + tx, .stalls = 41 + tx, .packets = 51 + tx, .bytes = 61 + tx, .nombuf = 71,
+		.errors = 11 + tx, .cqe_bad = 21 + tx, .resets = 31 + tx, .stalls = 41 + tx, .packets = 51 + tx,
+		.bytes = 61 + tx, .nombuf = 71,
 	};
 }
 

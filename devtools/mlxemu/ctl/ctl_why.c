@@ -256,7 +256,7 @@ rule_json(const struct emu_dev *dev, const struct dp_rule *rule, bool kernel)
 		emu_ctl_set(o, "index", emu_fw_rule_index(rule));
 	set_fields(o, "value", value, rule->mask->dw);
 	if (rule->counter != NULL)
-		set_hex(o, "counter", rule->counter->obj.id);
+		set_hex(o, "counter", rule->counter_id);
 	if (rule->tag != 0)
 		set_hex(o, "tag", rule->tag);
 	if (rule->change != NULL)

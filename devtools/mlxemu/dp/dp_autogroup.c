@@ -306,8 +306,10 @@ entry_update(struct emu_dev *dev, struct dp_entry *e)
 	rule->also = e->also;
 	rule->also_n = 0;
 	TAILQ_FOREACH(r, &e->added, next) {
-		if (r->counter != NULL)
+		if (r->counter != NULL) {
 			rule->counter = &r->counter->counts[r->counter_offset];
+			rule->counter_id = r->counter->obj.id + r->counter_offset;
+		}
 		if (!is_dest(e, r->tir))
 			e->also[rule->also_n++] = r->tir;
 	}

@@ -45,6 +45,7 @@ struct dp_rule {
 	unsigned also_n;
 	struct dp_table *table; /**< Table in which the search continues. */
 	struct emu_counts *counter;
+	uint32_t counter_id;
 	const struct dp_change *change; /**< NULL: the packet stays as it is. */
 	bool drop, to_kernel;
 	bool uplink; /**< In a table of the FDB: to the uplink. */

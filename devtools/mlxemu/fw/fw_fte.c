@@ -309,6 +309,7 @@ fte_apply(struct fw_fte *fte, const struct fte_actions *f)
 	r->uplink = f->uplink;
 	r->drop = f->dest == NULL && !f->uplink;
 	r->counter = f->counter != NULL ? &f->counter->counts[f->counter_id - f->counter->obj.id] : NULL;
+	r->counter_id = f->counter_id;
 	r->tag = f->tag;
 	fte->change = (struct dp_change){
 		.decap = (f->action & PRM_FLOW_ACTION_DECAP) != 0,
