@@ -174,6 +174,20 @@ def flows(primary, secondary):
     check(len(dumps[0]) == 1 and dumps[0] == dumps[1], f"flows: {dumps}")
 
 
+def mempools(mode, args):
+    """A secondary process sends packets of mempools that it creates: the primary process has registered them."""
+    with Primary(mode, *PROCS, "--proc-id=0") as primary:
+        primary.cmd("set fwd rxonly")
+        text = primary.secondary(args.program, [], lcore="2@0")
+        check("mlxpmd: " not in text, text)
+        # Broadcast frames: the RSS table sends them to queue 0 of port 1.
+        primary.cmd("start")
+        arrived = e2e.testlib.await_until(lambda: primary.stats(1)["RX-packets"] >= 256, WAIT_S)
+        check(arrived and primary.stats(0)["TX-errors"] == 0, f"{primary.stats(0)}, {primary.stats(1)}")
+        primary.cmd("stop")
+        primary.quit()
+
+
 def kill_secondary(mode, args):
     """A secondary process is killed while it forwards: the primary one forwards and answers, the next one attaches."""
     with Primary(mode, *PROCS, "--proc-id=0") as primary:
@@ -270,7 +284,7 @@ def dumpcap(mode, _args):
              "Packets captured", f"{HANDLERS}:{e2e.PLUGIN}")
 
 
-CASES = {"proc_info": proc_info, "forwarding": forwarding, "pdump": pdump, "dumpcap": dumpcap,
+CASES = {"proc_info": proc_info, "forwarding": forwarding, "mempools": mempools, "pdump": pdump, "dumpcap": dumpcap,
          "kill_secondary": kill_secondary, "kill_primary": kill_primary}
 
 
@@ -278,6 +292,7 @@ def run():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mode", default="verbs", choices=("verbs", "vfio"))
     parser.add_argument("--kills", type=int, default=3, help="processes that are killed (default 3)")
+    parser.add_argument("--program", default=str(e2e.BUILD / "tests/pmd/test_secondary"), help="test_secondary")
     parser.add_argument("case", nargs="*", choices=[*CASES, []])
     args = parser.parse_args()
     hugepages_needed()
