@@ -34,6 +34,8 @@ void flow_async(void);
 void flow_tunnels(bool flex);
 /** test_flow_modify.c: PORT_A has QUEUES receive queues, and no flows. */
 void flow_modify(void);
+/** The same by templates: flow queue 0 exists, and has no results. */
+void flow_modify_templates(void);
 /** test_flow_refusals.c: PORT_A has QUEUES receive queues, and no flows. */
 void flow_refusals(void);
 

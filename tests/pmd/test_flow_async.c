@@ -336,6 +336,7 @@ flow_async(void)
 	configure();
 	templates();
 	operations();
+	flow_modify_templates();
 	failures();
 	limits();
 	mistakes();

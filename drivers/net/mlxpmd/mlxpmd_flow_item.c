@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "mlxpmd_flow.h"
+#include "mlxpmd_flow_modify.h"
 
 /** Bytes of a set of headers, and where the sets are in the match parameters. */
 #define SET_BYTES PRM_FTE_MATCH_SET_LYR_2_4_BYTES
@@ -63,8 +63,8 @@ enum {
 	AT_GRE_PRESENT = 0, AT_SECOND_VLAN = 8, AT_INNER_SECOND_VLAN = 10, AT_SECOND_TAGS = 12, AT_GRE_PROTOCOL = 14,
 	AT_GRE_KEY = 16, AT_VXLAN_VNI = 20, AT_GENEVE_VNI = 24, AT_FLOW_LABEL = 28, AT_INNER_FLOW_LABEL = 32,
 	AT_GENEVE_OPT_LEN = 37, AT_GENEVE_PROTOCOL = 38, AT_INNER_ESP_SPI = 44, AT_ESP_SPI = 48,
-	/* Misc 2: registers C are in descending order. */
-	AT_MPLS = 0, AT_INNER_MPLS = 4, AT_MPLS_IN_GRE = 8, AT_MPLS_IN_UDP = 12, AT_REG_C_0 = 44,
+	/* Misc 2. */
+	AT_MPLS = 0, AT_INNER_MPLS = 4, AT_MPLS_IN_GRE = 8, AT_MPLS_IN_UDP = 12,
 	/* Misc 3. */
 	AT_INNER_TCP_SEQ = 0, AT_TCP_SEQ = 4, AT_INNER_TCP_ACK = 8, AT_TCP_ACK = 12, AT_VXLAN_GPE_VNI = 17,
 	AT_VXLAN_GPE_PROTOCOL = 20, AT_VXLAN_GPE_FLAGS = 21, AT_ICMP_DATA = 24, AT_ICMP6_DATA = 28, AT_ICMP_TYPE = 32,
@@ -312,40 +312,6 @@ ipv6_extra(struct rte_flow_error *error, const struct rte_flow_item *item, const
 	return 0;
 }
 
-/** Matches a register C, whose number and value are in host order. */
-static void
-register_match(struct mdv_match *m, unsigned int reg, uint32_t value, uint32_t mask)
-{
-	for (unsigned int i = 0; i < sizeof(value); i++)
-		byte_match(m, SET_MISC2, AT_REG_C_0 - sizeof(value) * reg + i, (uint8_t)(mask >> (24 - 8 * i)),
-			   (uint8_t)(value >> (24 - 8 * i)));
-}
-
-static int
-meta_extra(struct rte_flow_error *error __rte_unused, const struct rte_flow_item *item __rte_unused,
-	   const uint8_t *spec, const uint8_t *mask, uint8_t *handled, struct mdv_match *m, bool inner __rte_unused)
-{
-	const struct rte_flow_item_meta *s = (const void *)spec, *k = (const void *)mask;
-
-	memset(handled, UINT8_MAX, sizeof(s->data));
-	register_match(m, MLXPMD_REG_META, s->data, k->data);
-	return 0;
-}
-
-static int
-tag_extra(struct rte_flow_error *error, const struct rte_flow_item *item, const uint8_t *spec, const uint8_t *mask,
-	  uint8_t *handled, struct mdv_match *m, bool inner __rte_unused)
-{
-	const struct rte_flow_item_tag *s = (const void *)spec, *k = (const void *)mask;
-
-	memset(handled, UINT8_MAX, sizeof(*s));
-	if (k->index != UINT8_MAX || s->index >= MLXPMD_FLOW_TAGS)
-		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_SPEC, item,
-					  "tag %u: tags are 0 to %u, under mask 0xff", s->index, MLXPMD_FLOW_TAGS - 1);
-	register_match(m, MLXPMD_REG_TAG_0 + s->index, s->data, k->data);
-	return 0;
-}
-
 /* ------------------------------------------------------------------ the items */
 
 #define IMPLY(at_, mask_, value_) { .set = SET_OUTER, .at = (at_), .mask = (mask_), .value = (value_) }
@@ -441,26 +407,26 @@ static const struct item items_known[] = {
 	  .parts = { IN_SET(4, 4, SET_MISC3, AT_GTPU_TEID), IN_SET(1, 1, SET_MISC3, AT_GTPU_MSG_TYPE),
 		     { .from = 0, .bytes = 1, .set = SET_MISC3, .to = AT_GTPU_FLAGS, .bits = 0x07 } } },
 	{ .type = RTE_FLOW_ITEM_TYPE_META, .layer = L_REGISTER, .bytes = sizeof(struct rte_flow_item_meta),
-	  .mask = &rte_flow_item_meta_mask, .extra_bytes = sizeof(struct rte_flow_item_meta), .extra = meta_extra },
+	  .mask = &rte_flow_item_meta_mask, .extra_bytes = sizeof(uint32_t), .extra = mlxpmd_mod_meta },
 	{ .type = RTE_FLOW_ITEM_TYPE_TAG, .layer = L_REGISTER, .bytes = sizeof(struct rte_flow_item_tag),
-	  .mask = &rte_flow_item_tag_mask, .extra_bytes = sizeof(struct rte_flow_item_tag), .extra = tag_extra },
+	  .mask = &rte_flow_item_tag_mask, .extra_bytes = sizeof(struct rte_flow_item_tag), .extra = mlxpmd_mod_tag },
 	{ .type = RTE_FLOW_ITEM_TYPE_MPLS, .layer = L_MPLS, .bytes = sizeof(struct rte_flow_item_mpls),
 	  .mask = &rte_flow_item_mpls_mask },
 };
 
 /** MPLS by the header that it follows: what demands it there, where its label is, and the parser that finds it. */
 static const struct mpls {
-	enum layer after;
-	uint16_t flex;
+	uint16_t after, flex;	/**< Bits: 1 << enum layer, enum mdv_flex_parser. */
 	struct implied implied[3];
 	struct part part;
 } mpls_known[] = {
-	{ .after = L_ETH, .implied = { IMPLY(AT_ETHERTYPE, UINT8_MAX, ETHERTYPE_MPLS >> 8),
-				       IMPLY(AT_ETHERTYPE + 1, UINT8_MAX, ETHERTYPE_MPLS & 0xff) },
+	{ .after = 1 << L_ETH | 1 << L_VLAN,
+	  .implied = { IMPLY(AT_ETHERTYPE, UINT8_MAX, ETHERTYPE_MPLS >> 8),
+		       IMPLY(AT_ETHERTYPE + 1, UINT8_MAX, ETHERTYPE_MPLS & 0xff) },
 	  .part = IN_SETS(0, 4, SET_MISC2, AT_MPLS, AT_INNER_MPLS) },
-	{ .after = L_L4, .flex = MDV_FLEX_MPLS_UDP, .implied = { UDP_PORT(PORT_MPLS) },
+	{ .after = 1 << L_L4, .flex = MDV_FLEX_MPLS_UDP, .implied = { UDP_PORT(PORT_MPLS) },
 	  .part = IN_SET(0, 4, SET_MISC2, AT_MPLS_IN_UDP) },
-	{ .after = L_TUNNEL, .flex = MDV_FLEX_MPLS_GRE,
+	{ .after = 1 << L_TUNNEL | 1 << L_TUNNEL_KEY, .flex = MDV_FLEX_MPLS_GRE,
 	  .implied = { IMPLY_PROTOCOL(IPPROTO_GRE), { SET_MISC, AT_GRE_PROTOCOL, UINT8_MAX, ETHERTYPE_MPLS >> 8 },
 		       { SET_MISC, AT_GRE_PROTOCOL + 1, UINT8_MAX, ETHERTYPE_MPLS & 0xff } },
 	  .part = IN_SET(0, 4, SET_MISC2, AT_MPLS_IN_GRE) },
@@ -647,11 +613,7 @@ mpls_compile(const struct item *known, const struct rte_flow_item *item, enum la
 	uint8_t handled[64] = { 0 };
 	int rc;
 
-	if (after == L_VLAN)
-		after = L_ETH;
-	else if (after == L_TUNNEL_KEY)
-		after = L_TUNNEL;
-	while (mpls->after != after)
+	while (!(mpls->after >> after & 1))
 		mpls++;
 	if ((p->caps->flex_parsers & mpls->flex) != mpls->flex)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, item,

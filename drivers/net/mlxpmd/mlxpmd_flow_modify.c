@@ -289,3 +289,39 @@ mlxpmd_mod_field_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action
 	return immediate ? mlxpmd_mod_field_set(c, action, &to, conf->width, value) :
 			   field_copy(c, action, &to, &from, conf->width);
 }
+
+/* ------------------------------------------------------------------ items of registers */
+
+/** Matches a register C: they are in descending order, the first one in dword 11 of the set. */
+static void
+register_match(struct mdv_match *m, unsigned int reg, uint32_t value, uint32_t mask)
+{
+	prm_fte_match_param_misc_parameters_2(&m->mask)->dw[11 - reg] |= rte_cpu_to_be_32(mask);
+	prm_fte_match_param_misc_parameters_2(&m->value)->dw[11 - reg] |= rte_cpu_to_be_32(value & mask);
+}
+
+int
+mlxpmd_mod_meta(struct rte_flow_error *error __rte_unused, const struct rte_flow_item *item __rte_unused,
+		const uint8_t *spec, const uint8_t *mask, uint8_t *handled, struct mdv_match *m,
+		bool inner __rte_unused)
+{
+	const struct rte_flow_item_meta *s = (const void *)spec, *k = (const void *)mask;
+
+	memset(handled, UINT8_MAX, sizeof(s->data));
+	register_match(m, MLXPMD_REG_META, s->data, k->data);
+	return 0;
+}
+
+int
+mlxpmd_mod_tag(struct rte_flow_error *error, const struct rte_flow_item *item, const uint8_t *spec,
+	       const uint8_t *mask, uint8_t *handled, struct mdv_match *m, bool inner __rte_unused)
+{
+	const struct rte_flow_item_tag *s = (const void *)spec, *k = (const void *)mask;
+
+	memset(handled, UINT8_MAX, sizeof(*s));
+	if (k->index != UINT8_MAX || s->index >= MLXPMD_FLOW_TAGS)
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_SPEC, item,
+					  "tag %u: tags are 0 to %u, under mask 0xff", s->index, MLXPMD_FLOW_TAGS - 1);
+	register_match(m, MLXPMD_REG_TAG_0 + s->index, s->data, k->data);
+	return 0;
+}

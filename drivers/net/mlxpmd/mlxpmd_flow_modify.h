@@ -76,4 +76,10 @@ int mlxpmd_mod_tag_check(struct mlxpmd_mod_list *c, const struct rte_flow_action
 /** The action modify_field. */
 int mlxpmd_mod_field_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action);
 
+/* ---- items of registers: see extra of struct item, mlxpmd_flow_item.c ---- */
+int mlxpmd_mod_meta(struct rte_flow_error *error, const struct rte_flow_item *item, const uint8_t *spec,
+		    const uint8_t *mask, uint8_t *handled, struct mdv_match *m, bool inner);
+int mlxpmd_mod_tag(struct rte_flow_error *error, const struct rte_flow_item *item, const uint8_t *spec,
+		   const uint8_t *mask, uint8_t *handled, struct mdv_match *m, bool inner);
+
 #endif /* MLXPMD_FLOW_MODIFY_H */
