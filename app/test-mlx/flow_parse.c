@@ -3,8 +3,8 @@
 
 /**
  * @file
- * Parser of flows. Items begin with the header as it is on the wire, so that a field is a number of bytes at an offset,
- * in big endian; flags behind the header are bit fields.
+ * Parser of flows, without actions. Items begin with the header as it is on the wire, so that a field is a number of
+ * bytes at an offset, in big endian; flags behind the header are bit fields.
  */
 
 #include <arpa/inet.h>
@@ -15,21 +15,11 @@
 
 #include "flow_parse.h"
 
-enum kind { NUMBER, MAC, IPV4, IPV6 };
-
-struct field {
-	const char *name;
-	uint8_t at, bytes;
-	uint8_t kind;			/* enum kind */
-	uint32_t bits;			/* of the bytes, as a number; 0: all */
-	void (*flag)(void *item);	/* sets the bit of a flag; instead of at and bytes */
-};
-
 struct item {
 	const char *name;
 	enum rte_flow_item_type type;
 	size_t size;
-	struct field fields[10];
+	struct tm_flow_field fields[10];
 };
 
 #define FLAG(item, name) \
@@ -42,17 +32,17 @@ FLAG(ipv6, has_frag_ext)
 static const struct item items[] = {
 	{ "void", RTE_FLOW_ITEM_TYPE_VOID, 0, { { NULL } } },
 	{ "eth", RTE_FLOW_ITEM_TYPE_ETH, sizeof(struct rte_flow_item_eth),
-	  { { "dst", 0, 6, MAC }, { "src", 6, 6, MAC }, { "type", 12, 2 }, { "has_vlan", .flag = eth_has_vlan } } },
+	  { { "dst", 0, 6, TM_FLOW_MAC }, { "src", 6, 6, TM_FLOW_MAC }, { "type", 12, 2 }, { "has_vlan", .flag = eth_has_vlan } } },
 	{ "vlan", RTE_FLOW_ITEM_TYPE_VLAN, sizeof(struct rte_flow_item_vlan),
 	  { { "tci", 0, 2 }, { "pcp", 0, 2, .bits = 0xe000 }, { "dei", 0, 2, .bits = 0x1000 },
 	    { "vid", 0, 2, .bits = 0x0fff }, { "inner_type", 2, 2 }, { "has_more_vlan", .flag = vlan_has_more_vlan } } },
 	{ "ipv4", RTE_FLOW_ITEM_TYPE_IPV4, sizeof(struct rte_flow_item_ipv4),
 	  { { "version_ihl", 0, 1 }, { "tos", 1, 1 }, { "length", 2, 2 }, { "packet_id", 4, 2 },
-	    { "fragment_offset", 6, 2 }, { "ttl", 8, 1 }, { "proto", 9, 1 }, { "src", 12, 4, IPV4 },
-	    { "dst", 16, 4, IPV4 } } },
+	    { "fragment_offset", 6, 2 }, { "ttl", 8, 1 }, { "proto", 9, 1 }, { "src", 12, 4, TM_FLOW_IPV4 },
+	    { "dst", 16, 4, TM_FLOW_IPV4 } } },
 	{ "ipv6", RTE_FLOW_ITEM_TYPE_IPV6, sizeof(struct rte_flow_item_ipv6),
 	  { { "tc", 0, 4, .bits = 0x0ff00000 }, { "flow", 0, 4, .bits = 0x000fffff }, { "proto", 6, 1 }, { "hop", 7, 1 },
-	    { "src", 8, 16, IPV6 }, { "dst", 24, 16, IPV6 }, { "has_frag_ext", .flag = ipv6_has_frag_ext } } },
+	    { "src", 8, 16, TM_FLOW_IPV6 }, { "dst", 24, 16, TM_FLOW_IPV6 }, { "has_frag_ext", .flag = ipv6_has_frag_ext } } },
 	{ "ipv6_frag_ext", RTE_FLOW_ITEM_TYPE_IPV6_FRAG_EXT, sizeof(struct rte_flow_item_ipv6_frag_ext),
 	  { { "next_hdr", 0, 1 }, { "frag_data", 2, 2 }, { "packet_id", 4, 4 } } },
 	{ "udp", RTE_FLOW_ITEM_TYPE_UDP, sizeof(struct rte_flow_item_udp), { { "src", 0, 2 }, { "dst", 2, 2 } } },
@@ -75,24 +65,14 @@ static const struct item items[] = {
 	  { { "flags", 0, 1 }, { "protocol", 3, 1 }, { "vni", 4, 3 } } },
 	{ "geneve", RTE_FLOW_ITEM_TYPE_GENEVE, sizeof(struct rte_flow_item_geneve),
 	  { { "optlen", 0, 2, .bits = 0x3f00 }, { "protocol", 2, 2 }, { "vni", 4, 3 } } },
+	{ "mpls", RTE_FLOW_ITEM_TYPE_MPLS, sizeof(struct rte_flow_item_mpls),
+	  { { "label", 0, 3, .bits = 0xfffff0 }, { "tc", 2, 1, .bits = 0x0e }, { "s", 2, 1, .bits = 0x01 },
+	    { "ttl", 3, 1 } } },
+	{ "meta", RTE_FLOW_ITEM_TYPE_META, sizeof(struct rte_flow_item_meta), { { "data", 0, 4, .host = true } } },
+	{ "tag", RTE_FLOW_ITEM_TYPE_TAG, sizeof(struct rte_flow_item_tag),
+	  { { "data", 0, 4, .host = true }, { "index", 4, 1 } } },
 	{ "gtpu", RTE_FLOW_ITEM_TYPE_GTPU, sizeof(struct rte_flow_item_gtp),
 	  { { "v_pt_rsv_flags", 0, 1 }, { "msg_type", 1, 1 }, { "teid", 4, 4 } } },
-};
-
-static const struct {
-	const char *name;
-	uint64_t bits;
-} rss_types[] = {
-	{ "none", 0 }, { "all", RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP }, { "ip", RTE_ETH_RSS_IP },
-	{ "tcp", RTE_ETH_RSS_TCP }, { "udp", RTE_ETH_RSS_UDP },
-	{ "ipv4", RTE_ETH_RSS_IPV4 }, { "ipv4-frag", RTE_ETH_RSS_FRAG_IPV4 }, { "ipv4-tcp", RTE_ETH_RSS_NONFRAG_IPV4_TCP },
-	{ "ipv4-udp", RTE_ETH_RSS_NONFRAG_IPV4_UDP }, { "ipv4-other", RTE_ETH_RSS_NONFRAG_IPV4_OTHER },
-	{ "ipv6", RTE_ETH_RSS_IPV6 }, { "ipv6-frag", RTE_ETH_RSS_FRAG_IPV6 }, { "ipv6-tcp", RTE_ETH_RSS_NONFRAG_IPV6_TCP },
-	{ "ipv6-udp", RTE_ETH_RSS_NONFRAG_IPV6_UDP }, { "ipv6-other", RTE_ETH_RSS_NONFRAG_IPV6_OTHER },
-	{ "ipv6-ex", RTE_ETH_RSS_IPV6_EX }, { "ipv6-tcp-ex", RTE_ETH_RSS_IPV6_TCP_EX },
-	{ "ipv6-udp-ex", RTE_ETH_RSS_IPV6_UDP_EX },
-	{ "l3-src-only", RTE_ETH_RSS_L3_SRC_ONLY }, { "l3-dst-only", RTE_ETH_RSS_L3_DST_ONLY },
-	{ "l4-src-only", RTE_ETH_RSS_L4_SRC_ONLY }, { "l4-dst-only", RTE_ETH_RSS_L4_DST_ONLY },
 };
 
 /* ------------------------------------------------------------------ words */
@@ -109,17 +89,16 @@ tm_flow_word(struct tm_flow_words *w)
 	return n != 0 ? w->word : NULL;
 }
 
-/* The word that follows, without reading it. */
-static bool
-next_is(const struct tm_flow_words *w, const char *word)
+bool
+tm_flow_next_is(const struct tm_flow_words *w, const char *word)
 {
 	struct tm_flow_words copy = *w;
 
 	return tm_flow_word(&copy) != NULL && strcmp(copy.word, word) == 0;
 }
 
-static const char *
-word_need(struct tm_flow_words *w, const char *what)
+const char *
+tm_flow_word_need(struct tm_flow_words *w, const char *what)
 {
 	if (tm_flow_word(w) != NULL)
 		return w->word;
@@ -130,7 +109,7 @@ word_need(struct tm_flow_words *w, const char *what)
 int
 tm_flow_number(struct tm_flow_words *w, const char *what, uint64_t max, uint64_t *value)
 {
-	if (word_need(w, what) == NULL)
+	if (tm_flow_word_need(w, what) == NULL)
 		return -EINVAL;
 	if (tm_parse_u64(w->word, 0, max, value) == 0)
 		return 0;
@@ -138,21 +117,32 @@ tm_flow_number(struct tm_flow_words *w, const char *what, uint64_t max, uint64_t
 	return -EINVAL;
 }
 
-/* Adds a name to a list for a message; static text, because the message ends the line. */
-static char known[512];
-static void
-known_add(const char *name)
+static char known[640];
+
+const char *
+tm_flow_known(const char *name)
 {
 	size_t n = strlen(known);
 
-	snprintf(known + n, sizeof(known) - n, "%s%s", n != 0 ? " " : "", name);
+	if (name == NULL)
+		known[0] = '\0';
+	else if (name[0] != '\0')
+		snprintf(known + n, sizeof(known) - n, "%s%s", n != 0 ? " " : "", name);
+	return known;
 }
 
 /* ------------------------------------------------------------------ pattern */
 
+/* Place of the i-th byte of a field, the most significant one first. */
+static unsigned int
+byte_at(const struct tm_flow_field *f, unsigned int i)
+{
+	return f->at + (f->host && RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN ? f->bytes - 1 - i : i);
+}
+
 /* Write the lowest bits of a number into the bytes of a field; -ERANGE if it has more. */
 static int
-number_put(const struct field *f, uint64_t value, uint8_t *item)
+number_put(const struct tm_flow_field *f, uint64_t value, uint8_t *item)
 {
 	const uint64_t all = f->bits != 0 ? f->bits : (UINT64_C(1) << 8 * f->bytes) - 1;
 	const unsigned int shift = __builtin_ctzll(all);
@@ -161,41 +151,41 @@ number_put(const struct field *f, uint64_t value, uint8_t *item)
 	if (value > all >> shift)
 		return -ERANGE;
 	for (unsigned int i = 0; i < f->bytes; i++)
-		v = v << 8 | item[f->at + i];
+		v = v << 8 | item[byte_at(f, i)];
 	v = (v & ~all) | value << shift;
 	for (unsigned int i = f->bytes; i-- > 0; v >>= 8)
-		item[f->at + i] = (uint8_t)v;
+		item[byte_at(f, i)] = (uint8_t)v;
 	return 0;
 }
 
-static int
-value_put(const struct item *it, const struct field *f, const char *text, uint8_t *item)
+int
+tm_flow_value(const char *of, const struct tm_flow_field *f, const char *text, uint8_t *item)
 {
 	struct rte_ether_addr mac;
 	uint64_t value;
 
-	if (f->kind == MAC && rte_ether_unformat_addr(text, &mac) == 0) {
+	if (f->kind == TM_FLOW_MAC && rte_ether_unformat_addr(text, &mac) == 0) {
 		memcpy(item + f->at, &mac, sizeof(mac));
 		return 0;
 	}
-	if ((f->kind == IPV4 && inet_pton(AF_INET, text, item + f->at) == 1) ||
-	    (f->kind == IPV6 && inet_pton(AF_INET6, text, item + f->at) == 1))
+	if ((f->kind == TM_FLOW_IPV4 && inet_pton(AF_INET, text, item + f->at) == 1) ||
+	    (f->kind == TM_FLOW_IPV6 && inet_pton(AF_INET6, text, item + f->at) == 1))
 		return 0;
 	if (f->flag != NULL && (strcmp(text, "0") == 0 || strcmp(text, "1") == 0)) {
 		if (text[0] == '1')
 			f->flag(item);
 		return 0;
 	}
-	if (f->kind == NUMBER && f->flag == NULL && tm_parse_u64(text, 0, UINT32_MAX, &value) == 0 &&
+	if (f->kind == TM_FLOW_NUMBER && f->flag == NULL && tm_parse_u64(text, 0, UINT32_MAX, &value) == 0 &&
 	    number_put(f, value, item) == 0)
 		return 0;
-	tm_error("flow: item %s: %s '%s' is not a value of this field", it->name, f->name, text);
+	tm_error("flow: %s: %s '%s' is not a value of this field", of, f->name, text);
 	return -EINVAL;
 }
 
 /* Set the first bits of a field, all of them if there is no number of bits. */
 static int
-prefix_put(const struct item *it, const struct field *f, const char *text, uint8_t *item)
+prefix_put(const struct item *it, const struct tm_flow_field *f, const char *text, uint8_t *item)
 {
 	unsigned int width = f->flag != NULL ? 1 : f->bits != 0 ? __builtin_popcount(f->bits) : 8 * f->bytes;
 	uint64_t n = width;
@@ -216,14 +206,14 @@ prefix_put(const struct item *it, const struct field *f, const char *text, uint8
 	return 0;
 }
 
-static const struct field *
+static const struct tm_flow_field *
 field_find(const struct item *it, const char *name)
 {
-	known[0] = '\0';
-	for (const struct field *f = it->fields; f->name != NULL; f++) {
+	(void)tm_flow_known(NULL);
+	for (const struct tm_flow_field *f = it->fields; f->name != NULL; f++) {
 		if (strcmp(f->name, name) == 0)
 			return f;
-		known_add(f->name);
+		(void)tm_flow_known(f->name);
 	}
 	tm_error("flow: item %s has no field '%s' (%s)", it->name, name, known[0] != '\0' ? known : "it has none");
 	return NULL;
@@ -237,10 +227,10 @@ field_parse(struct tm_flow_words *w, struct tm_flow_rule *r, const struct item *
 	enum { IS, SPEC, LAST, MASK, PREFIX };
 	const unsigned int n = r->nb_items;
 	struct rte_flow_item *to = &r->items[n];
-	const struct field *f = field_find(it, w->word);
+	const struct tm_flow_field *f = field_find(it, w->word);
 	unsigned int how = 0;
 
-	if (f == NULL || word_need(w, "is, spec, last, mask or prefix") == NULL)
+	if (f == NULL || tm_flow_word_need(w, "is, spec, last, mask or prefix") == NULL)
 		return -EINVAL;
 	while (how < RTE_DIM(hows) && strcmp(hows[how], w->word) != 0)
 		how++;
@@ -249,21 +239,21 @@ field_parse(struct tm_flow_words *w, struct tm_flow_rule *r, const struct item *
 			 f->name);
 		return -EINVAL;
 	}
-	if (word_need(w, "a value") == NULL)
+	if (tm_flow_word_need(w, "a value") == NULL)
 		return -EINVAL;
 	if (how == LAST) {
 		to->last = r->last[n].bytes;
-		return value_put(it, f, w->word, r->last[n].bytes);
+		return tm_flow_value(it->name, f, w->word, r->last[n].bytes);
 	}
 	if (how == IS || how == SPEC)
 		to->spec = r->spec[n].bytes;
 	if (how != SPEC)
 		to->mask = r->mask[n].bytes;
 	if (how == MASK)
-		return value_put(it, f, w->word, r->mask[n].bytes);
+		return tm_flow_value(it->name, f, w->word, r->mask[n].bytes);
 	if (how == PREFIX)
 		return prefix_put(it, f, w->word, r->mask[n].bytes);
-	if (value_put(it, f, w->word, r->spec[n].bytes) != 0)
+	if (tm_flow_value(it->name, f, w->word, r->spec[n].bytes) != 0)
 		return -EINVAL;
 	return how == IS ? prefix_put(it, f, NULL, r->mask[n].bytes) : 0;
 }
@@ -271,11 +261,11 @@ field_parse(struct tm_flow_words *w, struct tm_flow_rule *r, const struct item *
 static const struct item *
 item_find(const char *name)
 {
-	known[0] = '\0';
+	(void)tm_flow_known(NULL);
 	for (size_t i = 0; i < RTE_DIM(items); i++) {
 		if (strcmp(items[i].name, name) == 0)
 			return &items[i];
-		known_add(items[i].name);
+		(void)tm_flow_known(items[i].name);
 	}
 	tm_error("flow: there is no item '%s' (%s)", name, known);
 	return NULL;
@@ -288,7 +278,7 @@ pattern_parse(struct tm_flow_words *w, struct tm_flow_rule *r)
 	int ret = 0;
 
 	for (r->nb_items = 0; ret == 0; r->nb_items++) {
-		if (word_need(w, "an item") == NULL)
+		if (tm_flow_word_need(w, "an item") == NULL)
 			return -EINVAL;
 		if (strcmp(w->word, "end") == 0)
 			break;
@@ -300,265 +290,12 @@ pattern_parse(struct tm_flow_words *w, struct tm_flow_rule *r)
 			return -EINVAL;
 		}
 		r->items[r->nb_items].type = it->type;
-		while (ret == 0 && word_need(w, "/") != NULL && strcmp(w->word, "/") != 0)
+		while (ret == 0 && tm_flow_word_need(w, "/") != NULL && strcmp(w->word, "/") != 0)
 			ret = field_parse(w, r, it);
 		if (ret == 0 && strcmp(w->word, "/") != 0)
 			return -EINVAL;
 	}
 	r->items[r->nb_items].type = RTE_FLOW_ITEM_TYPE_END;
-	return ret;
-}
-
-/* ------------------------------------------------------------------ actions */
-
-static int
-age_parse(struct tm_flow_words *w, struct tm_flow_rule *r, union tm_flow_conf *conf)
-{
-	uint64_t v = 0;
-
-	if (!next_is(w, "timeout") || tm_flow_word(w) == NULL) {
-		tm_error("flow: action age: timeout is missing");
-		return -EINVAL;
-	}
-	if (tm_flow_number(w, "timeout", (1 << 24) - 1, &v) != 0)
-		return -EINVAL;
-	conf->age.timeout = v;
-	conf->age.context = r->age_context;
-	return 0;
-}
-
-static int
-rss_types_parse(struct tm_flow_words *w, struct rte_flow_action_rss *rss)
-{
-	size_t i;
-
-	while (word_need(w, "end of the types") != NULL && strcmp(w->word, "end") != 0) {
-		known[0] = '\0';
-		for (i = 0; i < RTE_DIM(rss_types) && strcmp(rss_types[i].name, w->word) != 0; i++)
-			known_add(rss_types[i].name);
-		if (i == RTE_DIM(rss_types)) {
-			tm_error("flow: there is no RSS type '%s' (%s)", w->word, known);
-			return -EINVAL;
-		}
-		rss->types |= rss_types[i].bits;
-	}
-	return strcmp(w->word, "end") == 0 ? 0 : -EINVAL;
-}
-
-static int
-rss_queues_parse(struct tm_flow_words *w, struct tm_flow_rule *r, struct rte_flow_action_rss *rss)
-{
-	uint64_t v;
-
-	for (rss->queue_num = 0; !next_is(w, "end"); rss->queue_num++) {
-		if (rss->queue_num == RTE_DIM(r->queues)) {
-			tm_error("flow: more than %zu queues", RTE_DIM(r->queues));
-			return -EINVAL;
-		}
-		if (tm_flow_number(w, "queue", UINT16_MAX, &v) != 0)
-			return -EINVAL;
-		r->queues[rss->queue_num] = v;
-	}
-	(void)tm_flow_word(w);
-	return 0;
-}
-
-static int
-rss_func_parse(struct tm_flow_words *w, struct rte_flow_action_rss *rss)
-{
-	static const struct {
-		const char *name;
-		enum rte_eth_hash_function func;
-	} funcs[] = {
-		{ "default", RTE_ETH_HASH_FUNCTION_DEFAULT }, { "toeplitz", RTE_ETH_HASH_FUNCTION_TOEPLITZ },
-		{ "simple_xor", RTE_ETH_HASH_FUNCTION_SIMPLE_XOR },
-		{ "symmetric_toeplitz", RTE_ETH_HASH_FUNCTION_SYMMETRIC_TOEPLITZ },
-	};
-
-	if (word_need(w, "a hash function") == NULL)
-		return -EINVAL;
-	for (size_t i = 0; i < RTE_DIM(funcs); i++) {
-		if (strcmp(funcs[i].name, w->word) == 0) {
-			rss->func = funcs[i].func;
-			return 0;
-		}
-	}
-	tm_error("flow: hash function '%s' is none of default, toeplitz, simple_xor, symmetric_toeplitz", w->word);
-	return -EINVAL;
-}
-
-static int
-rss_key_parse(struct tm_flow_words *w, struct tm_flow_rule *r, struct rte_flow_action_rss *rss)
-{
-	size_t n;
-
-	if (word_need(w, "an RSS key") == NULL)
-		return -EINVAL;
-	n = strlen(w->word);
-	if (n % 2 != 0 || n / 2 > sizeof(r->key) || w->word[strspn(w->word, "0123456789abcdefABCDEF")] != '\0') {
-		tm_error("flow: RSS key: two hexadecimal digits a byte, at most %zu bytes", sizeof(r->key));
-		return -EINVAL;
-	}
-	for (size_t i = 0; i < n / 2; i++) {
-		const char digits[3] = { w->word[2 * i], w->word[2 * i + 1] };
-
-		r->key[i] = (uint8_t)strtoul(digits, NULL, 16);
-	}
-	rss->key = r->key;
-	rss->key_len = n / 2;
-	return 0;
-}
-
-/* Without queues: all of the port. */
-static int
-rss_parse(struct tm_flow_words *w, struct tm_flow_rule *r, union tm_flow_conf *conf)
-{
-	struct rte_flow_action_rss *rss = &conf->rss;
-	struct rte_eth_dev_info info = { 0 };
-	uint64_t v = 0;
-	int ret = rte_eth_dev_info_get(r->port_id, &info);
-
-	if (ret != 0)
-		return ret;
-	rss->queue = r->queues;
-	rss->queue_num = RTE_MIN(info.nb_rx_queues, RTE_DIM(r->queues));
-	for (uint16_t i = 0; i < rss->queue_num; i++)
-		r->queues[i] = i;
-	while (ret == 0 && !next_is(w, "/") && word_need(w, "/") != NULL) {
-		if (strcmp(w->word, "types") == 0)
-			ret = rss_types_parse(w, rss);
-		else if (strcmp(w->word, "queues") == 0)
-			ret = rss_queues_parse(w, r, rss);
-		else if (strcmp(w->word, "func") == 0)
-			ret = rss_func_parse(w, rss);
-		else if (strcmp(w->word, "key") == 0)
-			ret = rss_key_parse(w, r, rss);
-		else if (strcmp(w->word, "level") == 0)
-			ret = tm_flow_number(w, "level", UINT32_MAX, &v);
-		else
-			ret = -ENOENT;
-		rss->level = v;
-	}
-	if (ret == -ENOENT)
-		tm_error("flow: action rss has no '%s' (func level types key queues)", w->word);
-	return ret;
-}
-
-static int
-indirect_parse(struct tm_flow_words *w, struct tm_flow_rule *r, union tm_flow_conf *conf __rte_unused)
-{
-	uint64_t id;
-
-	if (tm_flow_number(w, "indirect action", UINT32_MAX, &id) != 0)
-		return -EINVAL;
-	r->actions[r->nb_actions].conf = r->handle(r->port_id, id);
-	if (r->actions[r->nb_actions].conf != NULL)
-		return 0;
-	tm_error("flow: port %u has no indirect action %" PRIu64, r->port_id, id);
-	return -ENOENT;
-}
-
-/* An action with one number, whose name is needed or optional, or with a function of its own. */
-static const struct action {
-	const char *name;
-	enum rte_flow_action_type type;
-	const char *param;
-	bool optional;
-	uint8_t bytes;		/* of the number, the first member of the configuration */
-	int (*parse)(struct tm_flow_words *w, struct tm_flow_rule *r, union tm_flow_conf *conf);
-} actions[] = {
-	{ "void", RTE_FLOW_ACTION_TYPE_VOID }, { "drop", RTE_FLOW_ACTION_TYPE_DROP },
-	{ "queue", RTE_FLOW_ACTION_TYPE_QUEUE, "index", false, sizeof(uint16_t) },
-	{ "rss", RTE_FLOW_ACTION_TYPE_RSS, .parse = rss_parse },
-	{ "jump", RTE_FLOW_ACTION_TYPE_JUMP, "group", false, sizeof(uint32_t) },
-	{ "mark", RTE_FLOW_ACTION_TYPE_MARK, "id", false, sizeof(uint32_t) },
-	{ "flag", RTE_FLOW_ACTION_TYPE_FLAG },
-	{ "count", RTE_FLOW_ACTION_TYPE_COUNT, "identifier", true, sizeof(uint32_t) },
-	{ "age", RTE_FLOW_ACTION_TYPE_AGE, .parse = age_parse },
-	{ "send_to_kernel", RTE_FLOW_ACTION_TYPE_SEND_TO_KERNEL },
-	{ "indirect", RTE_FLOW_ACTION_TYPE_INDIRECT, .parse = indirect_parse },
-};
-
-static int
-number_parse(struct tm_flow_words *w, const struct action *a, union tm_flow_conf *conf)
-{
-	uint16_t v16;
-	uint32_t v32;
-	uint64_t v;
-
-	if (!next_is(w, a->param)) {
-		if (a->optional)
-			return 0;
-		tm_error("flow: action %s: %s is missing", a->name, a->param);
-		return -EINVAL;
-	}
-	(void)tm_flow_word(w);
-	if (tm_flow_number(w, a->param, a->bytes == sizeof(v16) ? UINT16_MAX : UINT32_MAX, &v) != 0)
-		return -EINVAL;
-	v16 = v;
-	v32 = v;
-	memcpy(conf, a->bytes == sizeof(v16) ? (const void *)&v16 : &v32, a->bytes);
-	return 0;
-}
-
-static const struct action *
-action_find(const char *name)
-{
-	known[0] = '\0';
-	for (size_t i = 0; i < RTE_DIM(actions); i++) {
-		if (strcmp(actions[i].name, name) == 0)
-			return &actions[i];
-		known_add(actions[i].name);
-	}
-	tm_error("flow: there is no action '%s' (%s)", name, known);
-	return NULL;
-}
-
-static int
-action_parse(struct tm_flow_words *w, struct tm_flow_rule *r)
-{
-	struct rte_flow_action *to = &r->actions[r->nb_actions];
-	const struct action *a = action_find(w->word);
-	union tm_flow_conf *conf = &r->conf[r->nb_actions];
-	int ret = 0;
-
-	if (a == NULL)
-		return -EINVAL;
-	if (r->nb_actions == TM_FLOW_ACTIONS - 1) {
-		tm_error("flow: more than %u actions", TM_FLOW_ACTIONS - 1);
-		return -EINVAL;
-	}
-	to->type = a->type;
-	if (a->param != NULL || a->parse != NULL) {
-		to->conf = conf;
-		ret = a->parse != NULL ? a->parse(w, r, conf) : number_parse(w, a, conf);
-	}
-	if (ret != 0)
-		return -EINVAL;
-	if (next_is(w, "/"))
-		return tm_flow_word(w) != NULL ? 0 : -EINVAL;
-	if (word_need(w, "/") != NULL)
-		tm_error("flow: action %s: '%s' in place of /", a->name, w->word);
-	return -EINVAL;
-}
-
-int
-tm_flow_parse_actions(struct tm_flow_words *w, struct tm_flow_rule *r)
-{
-	int ret = 0;
-
-	for (r->nb_actions = 0; ret == 0; r->nb_actions++) {
-		if (word_need(w, "an action") == NULL)
-			return -EINVAL;
-		if (strcmp(w->word, "end") == 0)
-			break;
-		ret = action_parse(w, r);
-	}
-	r->actions[r->nb_actions].type = RTE_FLOW_ACTION_TYPE_END;
-	if (ret == 0 && tm_flow_word(w) != NULL) {
-		tm_error("flow: '%s' behind the end", w->word);
-		ret = -EINVAL;
-	}
 	return ret;
 }
 
@@ -570,7 +307,7 @@ tm_flow_parse(struct tm_flow_words *w, struct tm_flow_rule *r)
 	uint32_t *number;
 	uint64_t v;
 
-	while (word_need(w, "pattern") != NULL && strcmp(w->word, "pattern") != 0) {
+	while (tm_flow_word_need(w, "pattern") != NULL && strcmp(w->word, "pattern") != 0) {
 		if (strcmp(w->word, "ingress") == 0) {
 			r->attr.ingress = 1;
 		} else if (strcmp(w->word, "egress") == 0) {
@@ -588,7 +325,7 @@ tm_flow_parse(struct tm_flow_words *w, struct tm_flow_rule *r)
 			return -EINVAL;
 		}
 	}
-	if (strcmp(w->word, "pattern") != 0 || pattern_parse(w, r) != 0 || word_need(w, "actions") == NULL)
+	if (strcmp(w->word, "pattern") != 0 || pattern_parse(w, r) != 0 || tm_flow_word_need(w, "actions") == NULL)
 		return -EINVAL;
 	if (strcmp(w->word, "actions") == 0)
 		return tm_flow_parse_actions(w, r);
@@ -617,7 +354,6 @@ tm_flow_summary(const struct tm_flow_rule *r, char *text, size_t size)
 				summary_add(text, size, items[k].name);
 	summary_add(text, size, "=>");
 	for (unsigned int i = 0; i < r->nb_actions; i++)
-		for (size_t k = 0; k < RTE_DIM(actions); k++)
-			if (actions[k].type == r->actions[i].type && actions[k].type != RTE_FLOW_ACTION_TYPE_VOID)
-				summary_add(text, size, actions[k].name);
+		if (r->actions[i].type != RTE_FLOW_ACTION_TYPE_VOID)
+			summary_add(text, size, tm_flow_action_name(r->actions[i].type));
 }

@@ -19,6 +19,8 @@ FIELDS = (
     ("eth src spec 02:01:02:03:04:05 src prefix 20", "smac_47_16=0x2010000/0xfffff000"),
     ("eth type is 0x88b5", "ethertype=0x88b5/0xffff"), ("eth has_vlan is 1", "cvlan_tag=0x1/0x1"),
     ("eth has_vlan spec 0 has_vlan mask 1", "cvlan_tag=0x0/0x1"),
+    ("eth type is 0x8100", "cvlan_tag=0x1/0x1 svlan_tag=0x0/0x1"),
+    ("eth type is 0x88a8 / vlan inner_type is 0x88b5", "cvlan_tag=0x0/0x1 svlan_tag=0x1/0x1 ethertype=0x88b5/0xffff"),
     ("eth / vlan vid is 0x123 pcp is 5 dei is 1", "first_prio=0x5/0x7 first_cfi=0x1/0x1 first_vid=0x123/0xfff"),
     ("eth / vlan tci spec 0x2123 tci mask 0xf0ff", "first_prio=0x1/0x7 first_cfi=0x0/0x1 first_vid=0x23/0xff"),
     ("eth / vlan inner_type is 0x0806", "ethertype=0x806/0xffff"),
@@ -64,6 +66,11 @@ FIELDS = (
     (IP + " / udp / gtpu teid is 9 msg_type is 255 v_pt_rsv_flags spec 0x34 v_pt_rsv_flags mask 0x07",
      "misc_parameters_3.gtpu_teid=0x9/0xffffffff misc_parameters_3.gtpu_msg_type=0xff/0xff "
      "misc_parameters_3.gtpu_msg_flags=0x4/0x7"),
+    (IP + " / udp / mpls label is 0x12345 tc is 5 s is 0 ttl is 9",
+     "misc_parameters_2.outer_first_mpls_over_udp.mpls_label=0x12345/0xfffff "
+     "misc_parameters_2.outer_first_mpls_over_udp.mpls_ttl=0x9/0xff"),
+    ("tag data is 0x500 index is 3 / eth", "misc_parameters_2.metadata_reg_c_5=0x500/0xffffffff"),
+    ("meta data is 0x12345678 / eth", "misc_parameters_2.metadata_reg_c_1=0x12345678/0xffffffff"),
     (IP + " / udp / vxlan / eth / ipv4 src is 10.9.8.7",
      "inner_headers.src_ipv4_src_ipv6.dword[3]=0xa090807/0xffffffff"),
     # Without a mask the one of rte_flow applies, and void is nothing.
@@ -81,6 +88,31 @@ ACTIONS = (
     ("rss types ipv6-tcp end func toeplitz", "action queues 0 1 2 3 rss 0x400"),
     ("age timeout 10 / drop", "action drop"),
     ("indirect 3", "action queues 1"), ("indirect 9 / drop", "action drop counter"),
+)
+# Flows of port 1 that change packets: the rest of the command.
+CHANGES = (
+    "ingress pattern eth / ipv4 / udp dst is 9 / end actions set_mac_src mac_addr 02:00:00:00:00:aa / "
+    "set_mac_dst mac_addr 02:00:00:00:00:bb / set_ipv4_src ipv4_addr 192.0.2.1 / set_ipv4_dst ipv4_addr 192.0.2.2 / "
+    "set_ipv4_dscp dscp_value 46 / set_ttl ttl_value 7 / set_tp_src port 1111 / set_tp_dst port 2222 / queue index 1 / "
+    "end",
+    "ingress pattern eth / ipv6 / tcp / end actions set_ipv6_src ipv6_addr 2001:db8::1 / set_ipv6_dst ipv6_addr "
+    "2001:db8::2 / set_ipv6_dscp dscp_value 8 / dec_ttl / inc_tcp_seq value 5 / dec_tcp_ack value 3 / modify_field op "
+    "set dst_type tcp_port_dst src_type value src_value 04d2 width 16 / queue index 2 / end",
+    "ingress pattern eth / vlan vid is 5 / end actions of_set_vlan_vid vlan_vid 77 / queue index 0 / end",
+    "ingress pattern eth / vlan vid is 6 / end actions jump group 1 / end",
+    "group 1 ingress pattern eth / vlan / end actions of_pop_vlan / queue index 3 / end",
+    "ingress pattern eth / ipv4 / udp / vxlan / end actions vxlan_decap / queue index 0 / end",
+)
+# Those that need no packet: the driver accepts them.
+VALID = (
+    "eth / ipv4 / gre / ipv4 / end actions raw_decap size 38 / raw_encap data 0200000000010200000000020800 / "
+    "queue index 0 / end",
+    "eth / ipv4 / gre / eth / end actions nvgre_decap / queue index 0 / end",
+    "eth / ipv4 / tcp / end actions set_tag data 0x500 mask 0xf00 index 3 / set_meta data 7 mask 0xff / "
+    "dec_tcp_seq value 1 / inc_tcp_ack value 1 / jump group 3 / end",
+    "eth / ipv4 / udp / end actions modify_field op add dst_type ipv4_ttl src_type value src_value 03 width 8 / "
+    "modify_field op set dst_type udp_port_dst dst_offset 8 src_type udp_port_src src_offset 8 width 8 / "
+    "queue index 0 / end",
 )
 CREATE = "flow create 0 ingress pattern "
 # Line, and what its message has.
@@ -113,7 +145,7 @@ MISTAKES = (
     (CREATE + "eth / end actions drop x / end", "action drop: 'x' in place of /"),
     (CREATE + "eth / end actions drop / end x", "'x' behind the end"),
     (CREATE + "eth / end actions queue / end", "action queue: index is missing"),
-    (CREATE + "eth / end actions queue index 65536 / end", "index '65536'"),
+    (CREATE + "eth / end actions queue index 65536 / end", "queue: index '65536' is not"),
     (CREATE + "eth / end actions age 5 / end", "timeout is missing"),
     (CREATE + "eth / end actions age timeout 16777216 / end", "0 to 16777215"),
     (CREATE + "eth / end actions rss types ipx end / end", "no RSS type 'ipx' (none all ip"),
@@ -125,6 +157,14 @@ MISTAKES = (
     (CREATE + "eth / end actions rss key zz / end", "RSS key"),
     (CREATE + "eth / end actions rss colour 1 / end", "action rss has no 'colour'"),
     (CREATE + "eth / end actions indirect 1 / end", "no indirect action 1"),
+    (CREATE + "eth / end actions set_mac_src / end", "set_mac_src: mac_addr is missing"),
+    (CREATE + "eth / end actions set_mac_src mac_addr 5 / end", "set_mac_src: mac_addr '5' is not"),
+    (CREATE + "eth / end actions set_ttl ttl_value 256 / end", "ttl_value '256' is not"),
+    (CREATE + "eth / end actions raw_decap 14 / end", "raw_decap: size is missing"),
+    (CREATE + "eth / end actions raw_encap data 0x / end", "data: two hexadecimal digits"),
+    (CREATE + "eth / end actions modify_field op mul / end", "op 'mul' is none of set add sub"),
+    (CREATE + "eth / end actions modify_field op set dst_type ttl / end", "type 'ttl' is none of"),
+    (CREATE + "eth / end actions modify_field dst_colour 1 / end", "modify_field has no 'dst_colour'"),
     # By the driver.
     (CREATE + "eth / end actions queue index 4 / end", "refused: Rx queue 4 does not exist: the port has 4"),
     ("flow validate 0 egress pattern eth / end actions drop / end", "refused"),
@@ -217,6 +257,35 @@ def effect():
     check(parts[20].startswith(head + "\n"), parts[20])
 
 
+def changes(work):
+    """Packets of a capture arrive as the flows change them."""
+    from scapy.all import IP, TCP, UDP, VXLAN, Dot1Q, Ether, IPv6, rdpcap, wrpcap
+    inner = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02") / IP(src="10.9.9.9") / UDP(sport=3, dport=4)
+    eth, ip = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02"), IP(src="10.1.2.3", dst="10.1.2.4", ttl=64)
+    wrpcap(str(work / "in"), [
+        eth / ip / UDP(sport=1000, dport=9), eth / IPv6(hlim=64) / TCP(sport=1, dport=2, seq=100, ack=200),
+        eth / Dot1Q(vlan=5) / ip / UDP(sport=1, dport=2), eth / Dot1Q(vlan=6) / ip / UDP(sport=1, dport=2),
+        eth / ip / UDP(sport=1, dport=4789) / VXLAN(vni=5) / inner])
+    script = [f"flow create 1 {flow}" for flow in CHANGES]
+    script += [f"flow validate 1 ingress pattern {flow}" for flow in VALID]
+    script += [f"pcap in 0 {work}/in", f"pcap out 1 {work}/out", "start", "wait 10", "stop"]
+    parts, result = run(script, "--fwd", "rxonly", "--drain", "0.5")
+    for n, part in enumerate(parts[:len(CHANGES)]):
+        check(part == f"Flow rule #{n} created\n", f"{script[n]}: {part}")
+    for line, part in zip(script[len(CHANGES):], parts[len(CHANGES):len(CHANGES) + len(VALID)]):
+        check(part == "Flow rule validated\n", f"{line}: {part}")
+    got = {packet.summary(): packet for packet in rdpcap(str(work / "out"))}
+    check(len(got) == 5, f"{list(got)}\n{result.out[-2000:]}")
+    udp = next(p for p in got.values() if UDP in p and p[UDP].dport == 2222)
+    check((udp.src, udp.dst, udp[IP].src, udp[IP].dst, udp[IP].tos, udp[IP].ttl, udp[UDP].sport) ==
+          ("02:00:00:00:00:aa", "02:00:00:00:00:bb", "192.0.2.1", "192.0.2.2", 46 << 2, 7, 1111), udp.show(dump=True))
+    tcp = next(p for p in got.values() if TCP in p)
+    check((tcp[IPv6].src, tcp[IPv6].dst, tcp[IPv6].tc, tcp[IPv6].hlim, tcp[TCP].seq, tcp[TCP].ack, tcp[TCP].dport) ==
+          ("2001:db8::1", "2001:db8::2", 8 << 2, 63, 105, 197, 1234), tcp.show(dump=True))
+    check([p[Dot1Q].vlan for p in got.values() if Dot1Q in p] == [77], list(got))
+    check(any(bytes(p).startswith(bytes(inner)) for p in got.values()), list(got))
+
+
 def mistakes():
     script = [f"{CREATE}eth / end actions count / drop / end"]
     for line, _ in MISTAKES:
@@ -234,4 +303,7 @@ if __name__ == "__main__":
         for test in (items, actions, effect, mistakes):
             test()
             print(f"{test.__name__}: ok", flush=True)
+        with tempfile.TemporaryDirectory(prefix="mlxapp.") as work:
+            changes(pathlib.Path(work))
+        print("changes: ok")
     e2e.main(all_of_them)
