@@ -236,6 +236,7 @@ static const struct match_case match_cases[] = {
 	  tcp_other_port },
 	{ "ipv6 tcp", ITEMS(ITEM(ETH), ITEM(IPV6), ITEM(TCP)), ipv6_tcp, tcp },
 	{ "sctp", ITEMS(ITEM(ETH), ITEM(IPV4), ITEM(SCTP)), sctp, same },
+	{ "port_id", ITEMS(PORT_ID(PORT_A), ITEM(ETH), ITEM(IPV4)), same, ipv6 },
 	{ "void", ITEMS(ITEM(VOID), ITEM(ETH), ITEM(VOID), ITEM(IPV4)), same, ipv6 },
 };
 

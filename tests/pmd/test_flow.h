@@ -19,6 +19,7 @@
 #define TO_QUEUE(n) ACTION_CONF(QUEUE, (&(const struct rte_flow_action_queue){ .index = (n) }))
 #define MARK(n) ACTION_CONF(MARK, (&(const struct rte_flow_action_mark){ .id = (n) }))
 #define JUMP(n) ACTION_CONF(JUMP, (&(const struct rte_flow_action_jump){ .group = (n) }))
+#define PORT_ID(n) ITEM_SPEC(PORT_ID, (&(const struct rte_flow_item_port_id){ .id = (n) }), NULL)
 #define UDP_TO(port) ITEM_SPEC(UDP, (&(const struct rte_flow_item_udp){ .hdr.dst_port = RTE_BE16(port) }), \
 			       (&(const struct rte_flow_item_udp){ .hdr.dst_port = RTE_BE16(0xffff) }))
 

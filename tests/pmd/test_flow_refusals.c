@@ -11,6 +11,7 @@ static const struct rte_flow_item_ipv4 ip_id = { .hdr.packet_id = RTE_BE16(1) };
 static const struct rte_flow_item_eth ipv4_type = { .hdr.ether_type = RTE_BE16(RTE_ETHER_TYPE_IPV4) };
 static const struct rte_flow_item_udp last = { .hdr.dst_port = RTE_BE16(9) };
 static const uint16_t queue_9[] = { 9 };
+static const struct rte_flow_item_ethdev ethdev_a = { .port_id = PORT_A };
 static const struct rte_flow_action_age age_0;
 static const struct rte_flow_action_rss rss_none = { .queue_num = 0 };
 static const struct rte_flow_action_rss rss_9 = { .queue_num = 1, .queue = queue_9 };
@@ -68,6 +69,12 @@ patterns(void)
 		  RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY, "group 1 has priorities 0 to 21844" },
 		{ group0, ITEMS(ITEM(ETH), ITEM(ETH)), ACTIONS(ACTION(DROP)), EINVAL, RTE_FLOW_ERROR_TYPE_ITEM,
 		  "item ETH cannot be here" },
+		{ group0, ITEMS(PORT_ID(PORT_B), ITEM(ETH)), ACTIONS(ACTION(DROP)), ENOTSUP,
+		  RTE_FLOW_ERROR_TYPE_ITEM_SPEC, "have its packets, not those of port" },
+		{ group0, ITEMS(ITEM_SPEC(REPRESENTED_PORT, &ethdev_a, NULL)), ACTIONS(ACTION(DROP)), ENOTSUP,
+		  RTE_FLOW_ERROR_TYPE_ITEM, "item REPRESENTED_PORT: it is of flows of an embedded switch" },
+		{ group0, ITEMS(ITEM_SPEC(PORT_REPRESENTOR, &ethdev_a, NULL)), ACTIONS(ACTION(DROP)), ENOTSUP,
+		  RTE_FLOW_ERROR_TYPE_ITEM, "port_id matches this port" },
 		{ group0, ITEMS(ITEM(HIGIG2)), ACTIONS(ACTION(DROP)), ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM,
 		  "item HIGIG2 is not matched" },
 		{ group0, ITEMS(ITEM_SPEC(IPV4, &ip_id, &ip_id)), ACTIONS(ACTION(DROP)), ENOTSUP,
@@ -107,6 +114,12 @@ actions(void)
 		  RTE_FLOW_ERROR_TYPE_ACTION, "one of mark and flag" },
 		{ group0, ITEMS(ITEM(ETH)), ACTIONS(MARK(1), ACTION(DROP)), EINVAL, RTE_FLOW_ERROR_TYPE_ACTION,
 		  "need an action queue, rss or jump" },
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION(PASSTHRU)), ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION,
+		  "action PASSTHRU: a flow decides" },
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION(METER)), ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION,
+		  "action METER: meters are not supported" },
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION_CONF(REPRESENTED_PORT, &ethdev_a)), ENOTSUP,
+		  RTE_FLOW_ERROR_TYPE_ACTION, "action REPRESENTED_PORT: the port has no embedded switch" },
 		{ { .ingress = 1, .group = 5 }, ITEMS(ITEM(ETH)), ACTIONS(JUMP(5)), EINVAL, RTE_FLOW_ERROR_TYPE_ACTION,
 		  "jump from group 5 to itself" },
 		{ { .ingress = 1, .group = 5 }, ITEMS(ITEM(ETH)), ACTIONS(ACTION(SEND_TO_KERNEL)), ENOTSUP,

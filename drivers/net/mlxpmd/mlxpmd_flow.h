@@ -34,6 +34,10 @@ void *mlxpmd_flow_zalloc(const struct mlxpmd_port *port, size_t bytes);
 /** Name of an item or action: RTE_FLOW_CONV_OP_ITEM_NAME_PTR, RTE_FLOW_CONV_OP_ACTION_NAME_PTR. */
 const char *mlxpmd_flow_name(enum rte_flow_conv_op op, int type);
 
+/** Refuses an item PORT_ID of another port: a flow has the packets of its own. */
+int mlxpmd_flow_port_check(const struct mlxpmd_port *port, const struct rte_flow_item *item,
+			   struct rte_flow_error *error);
+
 /* ---- patterns (mlxpmd_flow_item.c) ---- */
 
 /** A compiled pattern. */
@@ -57,14 +61,14 @@ struct mlxpmd_flow_copies {
 };
 
 /** Compiles a pattern. 0; -EINVAL a mistake, -ENOTSUP what the device does not match: *error has what and why. */
-int mlxpmd_flow_pattern_compile(const struct mdv_caps *caps, const struct rte_flow_item *items,
+int mlxpmd_flow_pattern_compile(const struct mlxpmd_port *port, const struct rte_flow_item *items,
 				struct mlxpmd_flow_pattern *pattern, struct rte_flow_error *error);
 
 /** The same; relaxed: items without a mask do not match their presence (struct rte_flow_pattern_template_attr). */
-int mlxpmd_flow_pattern_relaxed(const struct mdv_caps *caps, const struct rte_flow_item *items, bool relaxed,
+int mlxpmd_flow_pattern_relaxed(const struct mlxpmd_port *port, const struct rte_flow_item *items, bool relaxed,
 				struct mlxpmd_flow_pattern *pattern, struct rte_flow_error *error);
 /** The same, of items whose values are not known yet and 0; fills copies, also on failure. */
-int mlxpmd_flow_pattern_record(const struct mdv_caps *caps, const struct rte_flow_item *items, bool relaxed,
+int mlxpmd_flow_pattern_record(const struct mlxpmd_port *port, const struct rte_flow_item *items, bool relaxed,
 			       struct mlxpmd_flow_pattern *pattern, struct mlxpmd_flow_copies *copies,
 			       struct rte_flow_error *error);
 

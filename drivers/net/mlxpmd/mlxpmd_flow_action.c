@@ -255,6 +255,24 @@ static const struct known {
 	{ RTE_FLOW_ACTION_TYPE_RAW_ENCAP, true, false, change_compile },
 };
 
+/** Why an action that rte_flow.h has cannot be; NULL: it is like many others. */
+static const char *
+reason(enum rte_flow_action_type type)
+{
+	switch (type) {
+	case RTE_FLOW_ACTION_TYPE_PASSTHRU:
+		return "a flow decides what becomes of its packets; jump lets other flows decide";
+	case RTE_FLOW_ACTION_TYPE_PORT_ID:
+	case RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR:
+	case RTE_FLOW_ACTION_TYPE_REPRESENTED_PORT:
+		return "the port has no embedded switch; queue and rss deliver to this port";
+	case RTE_FLOW_ACTION_TYPE_METER:
+		return "meters are not supported; drop is";
+	default:
+		return NULL;
+	}
+}
+
 /** NULL: *error is set. */
 static const struct known *
 known_find(const struct rte_flow_action *action, struct rte_flow_error *error)
@@ -262,10 +280,13 @@ known_find(const struct rte_flow_action *action, struct rte_flow_error *error)
 	for (unsigned int i = 0; i < RTE_DIM(actions_known); i++)
 		if (actions_known[i].type == action->type)
 			return &actions_known[i];
-	(void)REFUSE_ACTION(error, ENOTSUP, action,
-			    "action %s is not supported; drop, queue, rss, jump, mark, flag, count, age, send_to_kernel, "
-			    "indirect, and those that change fields, pop tags and remove tunnels are",
-			    action_name(action));
+	if (reason(action->type) != NULL)
+		(void)REFUSE_ACTION(error, ENOTSUP, action, "action %s: %s", action_name(action), reason(action->type));
+	else
+		(void)REFUSE_ACTION(error, ENOTSUP, action,
+				    "action %s is not supported; drop, queue, rss, jump, mark, flag, count, age, "
+				    "send_to_kernel, indirect, and those that change fields, pop tags and remove tunnels "
+				    "are", action_name(action));
 	return NULL;
 }
 

@@ -29,6 +29,22 @@ mlxpmd_flow_name(enum rte_flow_conv_op op, int type)
 	return name != NULL ? name : "of an unknown type";
 }
 
+int
+mlxpmd_flow_port_check(const struct mlxpmd_port *port, const struct rte_flow_item *item, struct rte_flow_error *error)
+{
+	const struct rte_flow_item_port_id *spec = item->spec;
+	const struct rte_flow_item_port_id *mask = item->mask != NULL ? item->mask : &rte_flow_item_port_id_mask;
+
+	if (item->last != NULL)
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_LAST, item,
+					  "item PORT_ID: ranges are not matched, only values under masks");
+	if (spec == NULL || ((spec->id ^ port->port_id) & mask->id) == 0)
+		return 0;
+	return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_SPEC, item,
+				  "item PORT_ID: flows of port %u have its packets, not those of port %u",
+				  port->port_id, spec->id);
+}
+
 void *
 mlxpmd_flow_zalloc(const struct mlxpmd_port *port, size_t bytes)
 {

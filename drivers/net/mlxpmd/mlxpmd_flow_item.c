@@ -436,6 +436,7 @@ static const struct mpls {
 
 /** Where the compiler is in a pattern. */
 struct place {
+	const struct mlxpmd_port *port;
 	const struct mdv_caps *caps;
 	enum layer layer;	/**< Of the item before. */
 	bool inner, tunnel;
@@ -634,6 +635,10 @@ item_compile(const struct rte_flow_item *item, struct place *p, struct mdv_match
 	const enum layer after = p->layer;
 	int rc;
 
+	if (item->type == RTE_FLOW_ITEM_TYPE_PORT_REPRESENTOR || item->type == RTE_FLOW_ITEM_TYPE_REPRESENTED_PORT)
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, item,
+					  "item %s: it is of flows of an embedded switch (transfer), and the port has none; "
+					  "port_id matches this port", item_name(item));
 	if (known == NULL)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, item,
 					  "item %s is not matched; eth to tcp, udp, icmp, esp, tunnels, mpls, tag and meta are",
@@ -662,38 +667,44 @@ items_compile(struct place *place, const struct rte_flow_item *items, struct mlx
 	int rc = 0;
 
 	memset(pattern, 0, sizeof(*pattern));
-	for (; rc == 0 && items->type != RTE_FLOW_ITEM_TYPE_END; items++, place->item++)
-		if (items->type != RTE_FLOW_ITEM_TYPE_VOID)
+	for (; rc == 0 && items->type != RTE_FLOW_ITEM_TYPE_END; items++, place->item++) {
+		if (items->type == RTE_FLOW_ITEM_TYPE_PORT_ID && place->copies != NULL)
+			place->copies->by_value = true;
+		else if (items->type == RTE_FLOW_ITEM_TYPE_PORT_ID)
+			rc = mlxpmd_flow_port_check(place->port, items, error);
+		else if (items->type != RTE_FLOW_ITEM_TYPE_VOID)
 			rc = item_compile(items, place, &pattern->match, error);
+	}
 	pattern->depth = place->depth;
 	pattern->tunnel = place->tunnel;
 	return rc;
 }
 
 int
-mlxpmd_flow_pattern_compile(const struct mdv_caps *caps, const struct rte_flow_item *items,
+mlxpmd_flow_pattern_compile(const struct mlxpmd_port *port, const struct rte_flow_item *items,
 			    struct mlxpmd_flow_pattern *pattern, struct rte_flow_error *error)
 {
-	struct place place = { .caps = caps, .depth = 2 };
+	struct place place = { .port = port, .caps = &port->mdv->caps, .depth = 2 };
 
 	return items_compile(&place, items, pattern, error);
 }
 
 int
-mlxpmd_flow_pattern_relaxed(const struct mdv_caps *caps, const struct rte_flow_item *items, bool relaxed,
+mlxpmd_flow_pattern_relaxed(const struct mlxpmd_port *port, const struct rte_flow_item *items, bool relaxed,
 			    struct mlxpmd_flow_pattern *pattern, struct rte_flow_error *error)
 {
-	struct place place = { .caps = caps, .depth = 2, .relaxed = relaxed };
+	struct place place = { .port = port, .caps = &port->mdv->caps, .depth = 2, .relaxed = relaxed };
 
 	return items_compile(&place, items, pattern, error);
 }
 
 int
-mlxpmd_flow_pattern_record(const struct mdv_caps *caps, const struct rte_flow_item *items, bool relaxed,
+mlxpmd_flow_pattern_record(const struct mlxpmd_port *port, const struct rte_flow_item *items, bool relaxed,
 			   struct mlxpmd_flow_pattern *pattern, struct mlxpmd_flow_copies *copies,
 			   struct rte_flow_error *error)
 {
-	struct place place = { .caps = caps, .depth = 2, .relaxed = relaxed, .copies = copies };
+	struct place place = { .port = port, .caps = &port->mdv->caps, .depth = 2, .relaxed = relaxed,
+			       .copies = copies };
 
 	return items_compile(&place, items, pattern, error);
 }
