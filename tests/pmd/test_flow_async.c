@@ -288,6 +288,75 @@ patterns(void)
 	CHECK_OK(rte_flow_destroy(PORT_A, rest, &error));
 }
 
+/* What a flow matches, by the names of the device's fields. */
+static void
+match_text(struct rte_flow *flow, char *text, size_t bytes)
+{
+	char *dump = NULL, *match;
+	size_t size = 0;
+	FILE *file = open_memstream(&dump, &size);
+
+	CHECK_OK(rte_flow_dev_dump(PORT_A, flow, file, &error));
+	fclose(file);
+	match = strstr(dump, " match ");
+	REQUIRE(match != NULL && strstr(match, " action ") != NULL);
+	snprintf(text, bytes, "%.*s", (int)(strstr(match, " action ") - match), match);
+	free(dump);
+}
+
+/* Flows by templates match what rte_flow_create() makes of the same items. */
+static void
+equal(void)
+{
+	static const uint8_t ones[64] = { [0 ... 63] = 0xff }, first[64] = { 0xff }, values[64] = { [0 ... 63] = 0x5a };
+	const struct rte_flow_item_eth macs = { .hdr.dst_addr.addr_bytes = "\xff\xff\xff\xff\xff\xff",
+						.hdr.src_addr.addr_bytes = "\xff\xff\x0f" };
+	const struct rte_flow_item_vlan tci = { .hdr.vlan_tci = RTE_BE16(0xefff) };
+	const struct rte_flow_item_ipv4 ip4 = { .hdr.src_addr = RTE_BE32(0xffffff00), .hdr.dst_addr = UINT32_MAX,
+						.hdr.type_of_service = 0xfc, .hdr.next_proto_id = 0x0f };
+	const struct rte_flow_item_ipv6 ip6 = { .hdr.hop_limits = 0xff, .hdr.proto = 0xff };
+	const struct rte_flow_item_tcp tcp = { .hdr.dst_port = UINT16_MAX, .hdr.tcp_flags = 0x17 };
+	const struct rte_flow_item_vxlan vni = { .hdr.vx_vni = RTE_BE32(0xffffff00) };
+	const struct rte_flow_item_gre gre = { .protocol = UINT16_MAX };
+	const struct rte_flow_item_esp spi = { .hdr.spi = UINT32_MAX };
+	const struct rte_flow_item *cases[] = {
+		ITEMS(ITEM_SPEC(ETH, values, &macs), ITEM_SPEC(VLAN, values, &tci), ITEM_SPEC(IPV4, values, &ip4)),
+		ITEMS(ITEM_SPEC(VLAN, values, &tci), ITEM_SPEC(VLAN, values, &tci), ITEM(IPV6)),
+		ITEMS(ITEM_SPEC(IPV4, values, &ip4), ITEM_SPEC(TCP, values, &tcp)),
+		ITEMS(ITEM_SPEC(IPV6, values, &ip6), ITEM_SPEC(IPV6_FRAG_EXT, values, first)),
+		ITEMS(ITEM_SPEC(IPV6, values, &ip6), ITEM_SPEC(ESP, values, &spi)),
+		ITEMS(ITEM(IPV4), ITEM_SPEC(UDP, values, &port_mask), ITEM_SPEC(VXLAN, values, &vni),
+		      ITEM_SPEC(ETH, values, &macs), ITEM_SPEC(IPV4, values, &ip4), ITEM_SPEC(TCP, values, &tcp)),
+		ITEMS(ITEM(VOID), ITEM_SPEC(IPV4, values, &ip4), ITEM_SPEC(GRE, values, &gre),
+		      ITEM_SPEC(GRE_KEY, values, ones), ITEM_SPEC(IPV6, values, &ip6)),
+	};
+	const struct rte_flow_attr attr = { .ingress = 1, .group = 4 };
+	char sync[512], async[512];
+
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		struct rte_flow_pattern_template *p;
+		struct rte_flow_template_table *t;
+		struct rte_flow *flow;
+
+		flow = rte_flow_create(PORT_A, &attr, cases[i], ACTIONS(TO_QUEUE(1)), &error);
+		CHECK(flow != NULL, "%u: %s", i, error.message);
+		match_text(flow, sync, sizeof(sync));
+		CHECK_OK(rte_flow_destroy(PORT_A, flow, &error));
+		p = rte_flow_pattern_template_create(PORT_A, &ingress_pattern, cases[i], &error);
+		CHECK(p != NULL, "%u: %s", i, error.message);
+		t = table_make(4, 1, p);
+		flow = rte_flow_async_create(PORT_A, 0, &at_once, t, cases[i], 0, ACTIONS(TO_QUEUE(1)), 0, NULL,
+					     &error);
+		CHECK(flow != NULL, "%u: %s", i, error.message);
+		match_text(flow, async, sizeof(async));
+		CHECK(strcmp(sync, async) == 0, "%u:\n%s\n%s", i, sync, async);
+		PULL(0, 0);
+		CHECK_OK(rte_flow_destroy(PORT_A, flow, &error));
+		CHECK_OK(rte_flow_template_table_destroy(PORT_A, t, &error));
+		CHECK_OK(rte_flow_pattern_template_destroy(PORT_A, p, &error));
+	}
+}
+
 /* A counter that flows share, and is read by a queue. */
 static void
 indirect(void)
@@ -341,6 +410,7 @@ flow_async(void)
 	limits();
 	mistakes();
 	patterns();
+	equal();
 	indirect();
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
 	CHECK_EQ(rte_flow_configure(PORT_A, &none, 1, queues, &error), -EBUSY);
