@@ -184,18 +184,20 @@ request_answer(const struct rte_mp_msg *msg, const void *peer)
 /* ------------------------------------------------------------------ stage of probe */
 
 static int
-requests_begin(void)
+requests_begin(uint16_t port_id)
 {
 	if (pipe2(primary.alive, O_CLOEXEC) != 0)
-		return MLXPMD_FAIL(errno, "no pipe for secondary processes: %s", rte_strerror(errno));
+		return MLXPMD_FAIL(errno, "port %u: no pipe for secondary processes: %s", port_id, rte_strerror(errno));
 	if (rte_mp_action_register(MLXPMD_MESSAGE_NAME, request_answer) == 0)
 		return 0;
 	/* ENOTSUP: EAL shares nothing (--no-shconf, --in-memory): there are no other processes. */
 	close(primary.alive[0]);
 	close(primary.alive[1]);
 	primary.alive[0] = primary.alive[1] = -1;
-	return rte_errno == ENOTSUP ? 0 : MLXPMD_FAIL(rte_errno, "no messages of secondary processes: %s",
-						      rte_strerror(rte_errno));
+	if (rte_errno == ENOTSUP)
+		return 0;
+	return MLXPMD_FAIL(rte_errno, "port %u: no messages of secondary processes: %s", port_id,
+			   rte_strerror(rte_errno));
 }
 
 static void
@@ -216,7 +218,7 @@ mlxpmd_primary_up(struct mlxpmd_port *port)
 
 	pthread_mutex_lock(&primary.lock);
 	if (primary.nb_ports == 0)
-		rc = requests_begin();
+		rc = requests_begin(port->port_id);
 	if (rc == 0) {
 		primary.nb_ports++;
 		primary.ports[port->port_id] = port;
