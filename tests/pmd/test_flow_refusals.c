@@ -96,6 +96,8 @@ static void
 actions(void)
 {
 	const struct refusal cases[] = {
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION(COUNT), ACTION(COUNT), ACTION(DROP)), EINVAL,
+		  RTE_FLOW_ERROR_TYPE_ACTION, "count: once" },
 		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION(COUNT)), EINVAL, RTE_FLOW_ERROR_TYPE_ACTION,
 		  "the packet has no destination" },
 		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION(DROP), TO_QUEUE(0)), EINVAL, RTE_FLOW_ERROR_TYPE_ACTION,
