@@ -2,9 +2,8 @@
 # Copyright 2026 The mlxpmd Authors
 """DPDK's symmetric_mp as two processes: each forwards what arrives on its queue, together all frames.
 
-Usage: secondary.py SYMMETRIC_MP [MODE]...: needs 384 MiB of free hugepages
+Usage: secondary.py SYMMETRIC_MP [MODE]...: needs hugepages, which it reserves
 """
-import pathlib
 import signal
 import subprocess
 import sys
@@ -14,11 +13,6 @@ from exlib import WAIT_S, Example, check, e2e
 from forwarding import as_it_is, exactly, frames_udp
 
 HUGE_MB = 384
-
-
-def huge_pages_free():
-    words = dict(line.split(":") for line in pathlib.Path("/proc/meminfo").read_text().splitlines())
-    return int(words.get("HugePages_Free", "0")) * int(words.get("Hugepagesize", "0 kB").split()[0]) // 1024
 
 
 def both(program, mode):
@@ -51,8 +45,8 @@ def both(program, mode):
 
 def run():
     program, *given = sys.argv[1:]
-    if huge_pages_free() < HUGE_MB or "hugetlbfs" not in pathlib.Path("/proc/mounts").read_text():
-        e2e.skip(f"processes can share memory only with hugepages, and {HUGE_MB} MiB are not free and mounted")
+    if not e2e.testlib.hugepages_taken(HUGE_MB):
+        e2e.skip(f"processes can share memory only with hugepages, and {HUGE_MB} MiB of them cannot be reserved")
     for mode in exlib.modes(given, "verbs"):
         both(program, mode)
 

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""What all Python tests share: checks, waiting in one place, and EAL's runtime directories."""
+"""What all Python tests share: checks, waiting in one place, EAL's runtime directories, and hugepages."""
 import atexit
 import collections
+import ctypes
 import os
+import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 import time
 
 # The checks of expect() that failed.
@@ -57,6 +60,34 @@ def runtime_dir_removed(prefix):
     for base in ("/run", os.environ.get("XDG_RUNTIME_DIR") or "/tmp"):
         atexit.register(shutil.rmtree, f"{base}/dpdk/{prefix}", ignore_errors=True)
     return prefix
+
+
+HUGEPAGES = pathlib.Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
+CLONE_NEWNS = 0x20000  # unshare(2)
+
+
+def hugepages_taken(megabytes):
+    """Whether this test and its programs have so many free hugepages, reserved and mounted until the test ends."""
+    number, free = HUGEPAGES / "nr_hugepages", HUGEPAGES / "free_hugepages"
+    try:
+        before, lack = int(number.read_text()), (megabytes + 1) // 2 - int(free.read_text())
+        if lack > 0:
+            atexit.register(number.write_text, str(before))
+            number.write_text(str(before + lack))
+        if int(free.read_text()) * 2 < megabytes:
+            return False
+        if "hugetlbfs" in pathlib.Path("/proc/mounts").read_text():
+            return True
+        # Mounted in a namespace of this process and its children, and so for as long as they run.
+        if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNS) != 0:
+            return False
+        folder = tempfile.mkdtemp(prefix="mlxpmd-huge.")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        atexit.register(subprocess.run, ["umount", folder], check=False)
+        return (subprocess.run(["mount", "--make-rprivate", "/"], check=False).returncode == 0 and
+                subprocess.run(["mount", "-t", "hugetlbfs", "none", folder], check=False).returncode == 0)
+    except (OSError, ValueError):
+        return False
 
 
 Card = collections.namedtuple("Card", "name pci_id clock_hz")

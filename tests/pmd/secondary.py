@@ -2,7 +2,7 @@
 # Copyright 2026 The mlxpmd Authors
 """Secondary processes, unmodified programs of DPDK, next to a primary dpdk-testpmd on two emulated ports.
 
-Usage: secondary.py [--mode verbs|vfio] [--kills N] [CASE]...: needs 512 MiB of free hugepages and a mounted hugetlbfs
+Usage: secondary.py [--mode verbs|vfio] [--kills N] [CASE]...: needs hugepages, which it reserves
 """
 import argparse
 import os
@@ -20,13 +20,6 @@ from pmdlib import check, e2e
 
 HUGE_MB = 512
 WAIT_S = 60 * e2e.PATIENCE
-
-
-def hugepages_needed():
-    words = dict(line.split(":") for line in pathlib.Path("/proc/meminfo").read_text().splitlines())
-    free = int(words.get("HugePages_Free", "0")) * int(words.get("Hugepagesize", "0 kB").split()[0]) // 1024
-    if free < HUGE_MB or "hugetlbfs" not in pathlib.Path("/proc/mounts").read_text():
-        e2e.skip(f"processes can share memory only with hugepages, and {HUGE_MB} MiB are not free and mounted")
 
 
 def eal(mode, lcore, *more):
@@ -295,7 +288,8 @@ def run():
     parser.add_argument("--program", default=str(e2e.BUILD / "tests/pmd/test_secondary"), help="test_secondary")
     parser.add_argument("case", nargs="*", choices=[*CASES, []])
     args = parser.parse_args()
-    hugepages_needed()
+    if not e2e.testlib.hugepages_taken(HUGE_MB):
+        e2e.skip(f"processes can share memory only with hugepages, and {HUGE_MB} MiB of them cannot be reserved")
     for name in args.case or CASES:
         CASES[name](args.mode, args)
         print(f"{name}, {args.mode}: passed", flush=True)
