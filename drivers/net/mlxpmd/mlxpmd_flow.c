@@ -45,7 +45,7 @@ compile(struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struct
 	int rc = mlxpmd_flow_attr_check(attr, error);
 
 	if (rc == 0)
-		rc = mlxpmd_flow_pattern_compile(port, items, &c->pattern, error);
+		rc = mlxpmd_flow_pattern_compile(port, items, false, NULL, &c->pattern, error);
 	if (rc == 0)
 		rc = mlxpmd_flow_actions_compile(port, attr, actions, &c->actions, error);
 	if (rc == 0)

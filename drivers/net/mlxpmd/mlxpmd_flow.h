@@ -60,17 +60,15 @@ struct mlxpmd_flow_copies {
 	bool by_value; /**< Values decide what is matched: no list of copies makes the match. */
 };
 
-/** Compiles a pattern. 0; -EINVAL a mistake, -ENOTSUP what the device does not match: *error has what and why. */
-int mlxpmd_flow_pattern_compile(const struct mlxpmd_port *port, const struct rte_flow_item *items,
-				struct mlxpmd_flow_pattern *pattern, struct rte_flow_error *error);
-
-/** The same; relaxed: items without a mask do not match their presence (struct rte_flow_pattern_template_attr). */
-int mlxpmd_flow_pattern_relaxed(const struct mlxpmd_port *port, const struct rte_flow_item *items, bool relaxed,
-				struct mlxpmd_flow_pattern *pattern, struct rte_flow_error *error);
-/** The same, of items whose values are not known yet and 0; fills copies, also on failure. */
-int mlxpmd_flow_pattern_record(const struct mlxpmd_port *port, const struct rte_flow_item *items, bool relaxed,
-			       struct mlxpmd_flow_pattern *pattern, struct mlxpmd_flow_copies *copies,
-			       struct rte_flow_error *error);
+/**
+ * Compiles a pattern. 0; -EINVAL a mistake, -ENOTSUP what the device does not match: *error has what and why.
+ *
+ * @param relaxed Items without a mask do not match their presence (struct rte_flow_pattern_template_attr).
+ * @param copies NULL; or values are not known yet, and 0: filled with what makes the match of them, also on failure.
+ */
+int mlxpmd_flow_pattern_compile(const struct mlxpmd_port *port, const struct rte_flow_item *items, bool relaxed,
+				struct mlxpmd_flow_copies *copies, struct mlxpmd_flow_pattern *pattern,
+				struct rte_flow_error *error);
 
 /* ---- actions (mlxpmd_flow_action.c) ---- */
 

@@ -436,7 +436,6 @@ static const struct mpls {
 
 /** Where the compiler is in a pattern. */
 struct place {
-	const struct mlxpmd_port *port;
 	const struct mdv_caps *caps;
 	enum layer layer;	/**< Of the item before. */
 	bool inner, tunnel;
@@ -660,51 +659,24 @@ item_compile(const struct rte_flow_item *item, struct place *p, struct mdv_match
 	return known->layer == L_VLAN ? vlan_tags(m, p, item, error) : 0;
 }
 
-static int
-items_compile(struct place *place, const struct rte_flow_item *items, struct mlxpmd_flow_pattern *pattern,
-	      struct rte_flow_error *error)
+int
+mlxpmd_flow_pattern_compile(const struct mlxpmd_port *port, const struct rte_flow_item *items, bool relaxed,
+			    struct mlxpmd_flow_copies *copies, struct mlxpmd_flow_pattern *pattern,
+			    struct rte_flow_error *error)
 {
+	struct place place = { .caps = &port->mdv->caps, .depth = 2, .relaxed = relaxed, .copies = copies };
 	int rc = 0;
 
 	memset(pattern, 0, sizeof(*pattern));
-	for (; rc == 0 && items->type != RTE_FLOW_ITEM_TYPE_END; items++, place->item++) {
-		if (items->type == RTE_FLOW_ITEM_TYPE_PORT_ID && place->copies != NULL)
-			place->copies->by_value = true;
+	for (; rc == 0 && items->type != RTE_FLOW_ITEM_TYPE_END; items++, place.item++) {
+		if (items->type == RTE_FLOW_ITEM_TYPE_PORT_ID && copies != NULL)
+			copies->by_value = true;
 		else if (items->type == RTE_FLOW_ITEM_TYPE_PORT_ID)
-			rc = mlxpmd_flow_port_check(place->port, items, error);
+			rc = mlxpmd_flow_port_check(port, items, error);
 		else if (items->type != RTE_FLOW_ITEM_TYPE_VOID)
-			rc = item_compile(items, place, &pattern->match, error);
+			rc = item_compile(items, &place, &pattern->match, error);
 	}
-	pattern->depth = place->depth;
-	pattern->tunnel = place->tunnel;
+	pattern->depth = place.depth;
+	pattern->tunnel = place.tunnel;
 	return rc;
-}
-
-int
-mlxpmd_flow_pattern_compile(const struct mlxpmd_port *port, const struct rte_flow_item *items,
-			    struct mlxpmd_flow_pattern *pattern, struct rte_flow_error *error)
-{
-	struct place place = { .port = port, .caps = &port->mdv->caps, .depth = 2 };
-
-	return items_compile(&place, items, pattern, error);
-}
-
-int
-mlxpmd_flow_pattern_relaxed(const struct mlxpmd_port *port, const struct rte_flow_item *items, bool relaxed,
-			    struct mlxpmd_flow_pattern *pattern, struct rte_flow_error *error)
-{
-	struct place place = { .port = port, .caps = &port->mdv->caps, .depth = 2, .relaxed = relaxed };
-
-	return items_compile(&place, items, pattern, error);
-}
-
-int
-mlxpmd_flow_pattern_record(const struct mlxpmd_port *port, const struct rte_flow_item *items, bool relaxed,
-			   struct mlxpmd_flow_pattern *pattern, struct mlxpmd_flow_copies *copies,
-			   struct rte_flow_error *error)
-{
-	struct place place = { .port = port, .caps = &port->mdv->caps, .depth = 2, .relaxed = relaxed,
-			       .copies = copies };
-
-	return items_compile(&place, items, pattern, error);
 }

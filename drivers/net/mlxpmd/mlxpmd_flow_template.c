@@ -90,7 +90,7 @@ pattern_new(struct mlxpmd_port *port, const struct rte_flow_pattern_template_att
 	}
 	t->relaxed = attr->relaxed_matching;
 	if (items_take(t, items, error) == 0 &&
-	    mlxpmd_flow_pattern_record(port, t->items, t->relaxed, &t->pattern, &t->copies, error) == 0)
+	    mlxpmd_flow_pattern_compile(port, t->items, t->relaxed, &t->copies, &t->pattern, error) == 0)
 		return t;
 	pattern_free(t);
 	return NULL;
@@ -166,7 +166,7 @@ pattern_compile(struct mlxpmd_port *port, const struct rte_flow_pattern_template
 	if (rc != 0)
 		return rc;
 	if (t->copies.by_value)
-		return mlxpmd_flow_pattern_relaxed(port, merged, t->relaxed, pattern, error);
+		return mlxpmd_flow_pattern_compile(port, merged, t->relaxed, NULL, pattern, error);
 	*pattern = t->pattern;
 	for (unsigned int i = 0; i < t->copies.n; i++) {
 		const struct mlxpmd_flow_copy *c = &t->copies.copy[i];
