@@ -2,14 +2,16 @@
 # Copyright 2026 The mlxpmd Authors
 """Each feature that DPDK's guide lists for mlxpmd has a test that sees it work, and no other feature has one.
 
-Usage: features.py INI YAML
+Usage: features.py INI YAML [THEIRS PAGE]
 
 INI is made from doc/guide/mlxpmd.md; YAML names the tests. That a port offers what is listed is test_features.c.
+PAGE explains each row of net_mlx5's list, THEIRS, that INI lacks or has in part only.
 """
 import configparser
 import json
 import os
 import pathlib
+import re
 import sys
 
 import yaml
@@ -22,6 +24,25 @@ def listed(path):
     parser.read(path, encoding="utf-8")
     return {("" if section == "Features" else f"{section}: ") + feature
             for section in parser.sections() for feature, value in parser[section].items() if value}
+
+
+def values(path):
+    """The value of each row, by the names of doc/guide/net-mlx5.md."""
+    parser = configparser.ConfigParser(delimiters="=", comment_prefixes=";")
+    parser.optionxform = str
+    parser.read(path, encoding="utf-8")
+    kinds = {"Features": "", "rte_flow items": "items: ", "rte_flow actions": "actions: "}
+    return {kinds[section] + row: value for section in kinds for row, value in parser[section].items() if value}
+
+
+def unexplained(ours, theirs, page):
+    """Rows of theirs without one of at least that value here and without a reason, and reasons for no such row."""
+    # I: also as an indirect action. P: in part.
+    worth = {"P": 1, "Y": 2, "I": 3}
+    lack = {row for row, value in theirs.items() if worth.get(ours.get(row), 0) < worth[value]}
+    rows = set(re.findall(r"^\| ([\w: -]+?) \|(?! why)", page, re.M))
+    return ([f"{row}: net_mlx5 has it, and the page does not say why mlxpmd has not" for row in sorted(lack - rows)] +
+            [f"{row}: on the page, and not what mlxpmd lacks" for row in sorted(rows - lack)])
 
 
 def built(folder):
@@ -57,6 +78,14 @@ def main():
     features, tests = listed(sys.argv[1]), built(os.environ["MLXPMD_BUILD"])
     named = yaml.safe_load(pathlib.Path(sys.argv[2]).read_text(encoding="utf-8"))
     found = faults(features, named, tests) or list(planted(features, named, tests))
+    if len(sys.argv) > 3:
+        ours, theirs = values(sys.argv[1]), values(sys.argv[3])
+        page = pathlib.Path(sys.argv[4]).read_text(encoding="utf-8")
+        found += unexplained(ours, theirs, page)
+        # Planted: a row that is not explained, and one that is explained in vain.
+        if (len(unexplained(ours, {**theirs, "items: x": "Y"}, page)) != 1 or
+                len(unexplained({**ours, "Flow control": "Y"}, theirs, page)) != 1):
+            found.append("planted fault of the comparison with net_mlx5: not found")
     print(*found, f"{len(features)} features, {len(found)} faults", sep="\n")
     sys.exit(bool(found))
 
