@@ -512,7 +512,8 @@ parts_apart(void)
 	begin(&b);
 	rig_tunnel_frame(&f, b.p->dev, RIG_IPV6_UDP);
 	memset(f.data + 54, 0xff, 4); /* the ports */
-	v[OUTER + 15] = be32toh(*(const uint32_t *)(const void *)(f.data + 50));
+	memcpy(&v[OUTER + 15], f.data + 50, sizeof(uint32_t));
+	v[OUTER + 15] = be32toh(v[OUTER + 15]);
 	CHECK(kernel_matches(&b, m, v, &f));
 	CHECK(group_matches(&b, m, v, &f));
 	rig_free(b.r);
