@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <mdv_compat.h>
+
 #include "flow_parse.h"
 
 static const struct {
@@ -255,7 +257,7 @@ static const char *const modify_fields[] = {
 
 /* What follows "dst_" or "src_": the name of the word is read. */
 static int
-modify_data_parse(struct tm_flow_words *w, struct rte_flow_action_modify_data *data)
+modify_data_parse(struct tm_flow_words *w, struct rte_flow_field_data *data)
 {
 	const char *what = w->word + strlen("dst_");
 	uint64_t v = 0;
@@ -440,8 +442,10 @@ tm_flow_parse_actions(struct tm_flow_words *w, struct tm_flow_rule *r)
 			break;
 		ret = action_parse(w, r);
 	}
+	if (ret != 0)
+		return ret;
 	r->actions[r->nb_actions].type = RTE_FLOW_ACTION_TYPE_END;
-	if (ret == 0 && tm_flow_word(w) != NULL) {
+	if (tm_flow_word(w) != NULL) {
 		tm_error("flow: '%s' behind the end", w->word);
 		ret = -EINVAL;
 	}
