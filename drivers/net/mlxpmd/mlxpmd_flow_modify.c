@@ -255,7 +255,7 @@ field_add(struct mlxpmd_mod_list *c, const struct rte_flow_action *action, const
 				     "to 32 bits");
 	by = value_bits(value, to->field->bytes, 0, width);
 	if (conf->operation == RTE_FLOW_MODIFY_SUB)
-		by = (uint32_t)(RTE_BIT64(width) - by);
+		by = (uint32_t)((RTE_BIT64(width) - by) & (RTE_BIT64(width) - 1));
 	return mlxpmd_mod_add(c, action, to, by);
 }
 
