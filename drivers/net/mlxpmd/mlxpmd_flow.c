@@ -217,6 +217,8 @@ flow_apply(struct mlxpmd_port *port, struct rte_flow *flow, bool apply)
 	if (!flow->multicast)
 		return rc;
 	resumed = mlxpmd_steer_resume(port);
+	if (rc == 0 && apply && resumed != 0)
+		rules_destroy(flow);
 	return rc == 0 ? resumed : rc;
 }
 
@@ -359,8 +361,10 @@ mlxpmd_flow_run(struct mlxpmd_port *port, struct rte_flow *flow, struct rte_flow
 
 	flow->idle = false;
 	rc = flow_apply(port, flow, true);
-	if (rc == 0 && flow->age != NULL)
+	if (rc == 0 && flow->age != NULL) {
+		mlxpmd_flow_age_begin(flow->age);
 		mlxpmd_tasks_age(port);
+	}
 	if (rc == 0)
 		return 0;
 	flow->idle = true;

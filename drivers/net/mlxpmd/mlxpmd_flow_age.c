@@ -27,25 +27,38 @@ mlxpmd_flow_age_new(struct mlxpmd_port *port, const struct rte_flow_action_age *
 	return age;
 }
 
-/** Reads the counter of a flow. Returns whether the flow has just aged. */
-static bool
+/** Reads the counter of a flow. 0 or -errno. */
+static int
 age_read(struct rte_flow *flow, uint64_t now_ns)
 {
 	struct mlxpmd_flow_age *age = flow->age;
 	uint64_t packets;
+	int rc;
 
 	age->read_ns = now_ns;
-	if (mlxpmd_flow_counter_read(flow->counter, now_ns, &packets) != 0)
-		return false;
-	if (packets != age->packets) {
+	rc = mlxpmd_flow_counter_read(flow->counter, now_ns, &packets);
+	if (rc == 0 && packets != age->packets) {
 		age->packets = packets;
 		age->hit_ns = now_ns;
 		age->aged = false;
 	}
+	return rc;
+}
+
+/** Whether a flow whose counter was just read has aged since the last time. Only the task reports it. */
+static bool
+age_check(struct mlxpmd_flow_age *age, uint64_t now_ns)
+{
 	if (age->aged || now_ns - age->hit_ns < age->timeout_ns)
 		return false;
 	age->aged = age->waits = true;
 	return true;
+}
+
+void
+mlxpmd_flow_age_begin(struct mlxpmd_flow_age *age)
+{
+	age->hit_ns = age->read_ns = mlxpmd_now_ns();
 }
 
 static bool
@@ -63,7 +76,7 @@ mlxpmd_flows_age(struct mlxpmd_port *port, bool *report)
 	struct rte_flow *flow;
 
 	TAILQ_FOREACH(flow, &port->flows->list, next) {
-		if (flow->age == NULL)
+		if (flow->age == NULL || flow->idle)
 			continue;
 		ages++;
 		waiting |= flow->age->waits;
@@ -72,7 +85,8 @@ mlxpmd_flows_age(struct mlxpmd_port *port, bool *report)
 				continue;
 			reads++;
 		}
-		aged |= age_read(flow, now_ns);
+		if (age_read(flow, now_ns) == 0)
+			aged |= age_check(flow->age, now_ns);
 	}
 	/* As rte_flow.h: no further event while flows wait that the application was notified of. */
 	*report = aged && !waiting;
@@ -110,7 +124,7 @@ mlxpmd_flow_age_query(struct rte_flow *flow, struct rte_flow_query_age *data)
 
 	(void)age_read(flow, now_ns);
 	*data = (struct rte_flow_query_age){
-		.aged = flow->age->aged,
+		.aged = flow->age->aged || now_ns - flow->age->hit_ns >= flow->age->timeout_ns,
 		.sec_since_last_hit_valid = 1,
 		.sec_since_last_hit = (now_ns - flow->age->hit_ns) / (1000 * MLXPMD_NS_PER_MS),
 	};
