@@ -68,7 +68,7 @@ templates(void)
 	actions[0] = rte_flow_actions_template_create(PORT_A, &ingress_actions, ACTIONS(TO_QUEUE(0)),
 						      ACTIONS(ACTION(QUEUE)), &error);
 	actions[1] = rte_flow_actions_template_create(PORT_A, &ingress_actions, ACTIONS(MARK(77), TO_QUEUE(0)),
-						      ACTIONS(MARK(UINT32_MAX), TO_QUEUE(0)), &error);
+						      ACTIONS(MARK(1), TO_QUEUE(0)), &error);
 	REQUIRE(actions[0] != NULL && actions[1] != NULL);
 	table = table_make(0, 6, pattern);
 	REQUIRE(table != NULL);
@@ -81,9 +81,9 @@ create(struct rte_flow_template_table *t, const struct rte_flow_op_attr *attr, u
 	const struct rte_flow_item_udp udp = { .hdr.dst_port = rte_cpu_to_be_16(port) };
 	const struct rte_flow_item items[] = { ITEM(ETH), ITEM(IPV4), ITEM_SPEC(UDP, &udp, NULL),
 					       { .type = RTE_FLOW_ITEM_TYPE_END } };
-	/* The mark is not taken: the template's is constant. */
+	/* The mark is not taken: the template's is constant as a whole, by one bit of its mask. */
 	const struct rte_flow_action *acts = template == 0 ? ACTIONS(TO_QUEUE(queue)) :
-							     ACTIONS(MARK(5), TO_QUEUE(queue));
+							     ACTIONS(MARK(0x500), TO_QUEUE(queue));
 
 	return rte_flow_async_create(PORT_A, 0, attr, t, items, 0, acts, template, (void *)(uintptr_t)port, &error);
 }
@@ -357,6 +357,25 @@ equal(void)
 	}
 }
 
+/* Constants of templates that are refused. */
+static void
+constants(void)
+{
+	static const uint8_t header[14];
+	const struct rte_flow_action_raw_encap encap = { .data = (void *)(uintptr_t)header, .size = sizeof(header) };
+
+	CHECK(rte_flow_actions_template_create(PORT_A, &ingress_actions, ACTIONS(ACTION(INDIRECT), TO_QUEUE(1)),
+					       &(struct rte_flow_action){ .type = RTE_FLOW_ACTION_TYPE_END },
+					       &error) == NULL);
+	CHECK_EQ(rte_errno, EINVAL);
+	CHECK(rte_flow_actions_template_create(PORT_A, &ingress_actions,
+					       ACTIONS(ACTION(RAW_DECAP), ACTION_CONF(RAW_ENCAP, &encap), TO_QUEUE(1)),
+					       ACTIONS(ACTION(RAW_DECAP), ACTION_CONF(RAW_ENCAP, &encap),
+						       ACTION(QUEUE)),
+					       &error) == NULL);
+	CHECK(rte_errno == ENOTSUP && strstr(error.message, "cannot be constant") != NULL, "%s", error.message);
+}
+
 /* A counter that flows share, and is read by a queue. */
 static void
 indirect(void)
@@ -411,6 +430,7 @@ flow_async(void)
 	mistakes();
 	patterns();
 	equal();
+	constants();
 	indirect();
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
 	CHECK_EQ(rte_flow_configure(PORT_A, &none, 1, queues, &error), -EBUSY);

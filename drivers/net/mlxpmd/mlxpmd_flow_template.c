@@ -179,47 +179,93 @@ pattern_compile(struct mlxpmd_port *port, const struct rte_flow_pattern_template
 
 /* ------------------------------------------------------------------ actions */
 
-/** Bytes of the configurations that have no pointers to arrays: each field of them can be constant. Else 0. */
-static size_t
-conf_bytes(enum rte_flow_action_type type)
+/** A configuration, and the fields of it that can be constant each on its own; without fields it is as a whole. */
+struct conf_form {
+	enum rte_flow_action_type type;
+	uint8_t bytes;
+	struct {
+		uint8_t at, bytes;
+	} field[2];
+};
+#define FIELD(type, name) { offsetof(struct type, name), sizeof(((struct type *)NULL)->name) }
+#define WHOLE(name, conf) { .type = RTE_FLOW_ACTION_TYPE_##name, .bytes = sizeof(conf) }
+static const struct conf_form conf_forms[] = {
+	{ RTE_FLOW_ACTION_TYPE_QUEUE, sizeof(struct rte_flow_action_queue), { FIELD(rte_flow_action_queue, index) } },
+	{ RTE_FLOW_ACTION_TYPE_MARK, sizeof(struct rte_flow_action_mark), { FIELD(rte_flow_action_mark, id) } },
+	{ RTE_FLOW_ACTION_TYPE_JUMP, sizeof(struct rte_flow_action_jump), { FIELD(rte_flow_action_jump, group) } },
+	{ RTE_FLOW_ACTION_TYPE_COUNT, sizeof(struct rte_flow_action_count), { FIELD(rte_flow_action_count, id) } },
+	/* The timeout is a bit field, alone in its word. */
+	{ RTE_FLOW_ACTION_TYPE_AGE, sizeof(struct rte_flow_action_age),
+	  { { 0, sizeof(uint32_t) }, FIELD(rte_flow_action_age, context) } },
+	WHOLE(RSS, struct rte_flow_action_rss), WHOLE(MODIFY_FIELD, struct rte_flow_action_modify_field),
+	WHOLE(SET_MAC_SRC, struct rte_flow_action_set_mac), WHOLE(SET_MAC_DST, struct rte_flow_action_set_mac),
+	WHOLE(SET_IPV4_SRC, struct rte_flow_action_set_ipv4), WHOLE(SET_IPV4_DST, struct rte_flow_action_set_ipv4),
+	WHOLE(SET_IPV6_SRC, struct rte_flow_action_set_ipv6), WHOLE(SET_IPV6_DST, struct rte_flow_action_set_ipv6),
+	WHOLE(SET_IPV4_DSCP, struct rte_flow_action_set_dscp), WHOLE(SET_IPV6_DSCP, struct rte_flow_action_set_dscp),
+	WHOLE(SET_TP_SRC, struct rte_flow_action_set_tp), WHOLE(SET_TP_DST, struct rte_flow_action_set_tp),
+	WHOLE(SET_TTL, struct rte_flow_action_set_ttl), WHOLE(SET_TAG, struct rte_flow_action_set_tag),
+	WHOLE(SET_META, struct rte_flow_action_set_meta), WHOLE(INC_TCP_SEQ, rte_be32_t),
+	WHOLE(DEC_TCP_SEQ, rte_be32_t), WHOLE(INC_TCP_ACK, rte_be32_t), WHOLE(DEC_TCP_ACK, rte_be32_t),
+	WHOLE(OF_SET_VLAN_VID, struct rte_flow_action_of_set_vlan_vid),
+	WHOLE(RAW_DECAP, struct rte_flow_action_raw_decap), WHOLE(RAW_ENCAP, struct rte_flow_action_raw_encap),
+};
+
+static const struct conf_form *
+conf_form(enum rte_flow_action_type type)
 {
-	switch (type) {
-	case RTE_FLOW_ACTION_TYPE_QUEUE:
-		return sizeof(struct rte_flow_action_queue);
-	case RTE_FLOW_ACTION_TYPE_MARK:
-		return sizeof(struct rte_flow_action_mark);
-	case RTE_FLOW_ACTION_TYPE_JUMP:
-		return sizeof(struct rte_flow_action_jump);
-	case RTE_FLOW_ACTION_TYPE_COUNT:
-		return sizeof(struct rte_flow_action_count);
-	case RTE_FLOW_ACTION_TYPE_AGE:
-		return sizeof(struct rte_flow_action_age);
-	default:
-		return 0;
-	}
+	for (unsigned int i = 0; i < RTE_DIM(conf_forms); i++)
+		if (conf_forms[i].type == type)
+			return &conf_forms[i];
+	return NULL;
+}
+
+static bool
+has_bits(const uint8_t *mask, size_t at, size_t bytes)
+{
+	for (size_t i = at; i < at + bytes; i++)
+		if (mask[i] != 0)
+			return true;
+	return false;
 }
 
 /**
- * An action of a flow: fields whose mask is not 0 are the template's. A configuration of unknown form is the template's
- * if there is a mask at all; an indirect action has the type of what it refers to as its mask.
+ * An action of a flow: what has a bit in the mask is the template's, as the whole is if the flow gives nothing. An
+ * indirect action has the type of what it refers to as its mask.
  */
 static void
 action_merge(const struct rte_flow_action *constant, const struct rte_flow_action *mask,
 	     const struct rte_flow_action *given, struct rte_flow_action *merged, union mlxpmd_flow_conf *conf)
 {
-	const size_t bytes = conf_bytes(constant->type);
-	const uint8_t *c = constant->conf, *m = mask->conf, *g = given->conf;
+	const struct conf_form *form = conf_form(constant->type);
+	const uint8_t *c = constant->conf, *m = mask->conf;
 
 	*merged = *given;
-	if (mask->type != constant->type || c == NULL || m == NULL)
+	if (form == NULL || mask->type != constant->type || c == NULL || m == NULL)
 		return;
-	if (bytes == 0) {
+	if (given->conf == NULL || (form->field[0].bytes == 0 && has_bits(m, 0, form->bytes)))
 		merged->conf = constant->conf;
+	if (given->conf == NULL || form->field[0].bytes == 0)
 		return;
-	}
-	for (size_t i = 0; i < bytes; i++)
-		conf->bytes[i] = m[i] != 0 || g == NULL ? c[i] : g[i];
+	memcpy(conf->bytes, given->conf, form->bytes);
+	for (unsigned int i = 0; i < RTE_DIM(form->field); i++)
+		if (has_bits(m, form->field[i].at, form->field[i].bytes))
+			memcpy(conf->bytes + form->field[i].at, c + form->field[i].at, form->field[i].bytes);
 	merged->conf = conf;
+}
+
+/** What the copy of a template only points to may be freed when a flow is created. */
+static int
+constant_check(const struct rte_flow_action *action, const struct rte_flow_action *mask, struct rte_flow_error *error)
+{
+	const struct rte_flow_action_modify_field *modify = action->conf;
+
+	if (action->conf == NULL || mask->conf == NULL ||
+	    (action->type != RTE_FLOW_ACTION_TYPE_RAW_ENCAP &&
+	     (action->type != RTE_FLOW_ACTION_TYPE_MODIFY_FIELD || modify->src.field != RTE_FLOW_FIELD_POINTER)))
+		return 0;
+	return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION_CONF, action,
+				  "what action %s points to cannot be constant: leave out the configuration of its mask",
+				  mlxpmd_flow_name(RTE_FLOW_CONV_OP_ACTION_NAME_PTR, action->type));
 }
 
 static int
@@ -251,12 +297,13 @@ actions_take(struct rte_flow_actions_template *t, const struct rte_flow_action *
 		if (t->nb_actions > MLXPMD_FLOW_LIST_MAX)
 			return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_NUM, NULL,
 						  "a list of more than %u actions", MLXPMD_FLOW_LIST_MAX);
-		if (mask->type != action->type && action->type != RTE_FLOW_ACTION_TYPE_INDIRECT)
+		if (mask->type != action->type &&
+		    (action->type != RTE_FLOW_ACTION_TYPE_INDIRECT || mask->type == RTE_FLOW_ACTION_TYPE_END))
 			return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, mask,
 						  "the masks have another action at position %u", t->nb_actions - 1);
 		if (action->type == RTE_FLOW_ACTION_TYPE_END)
 			return 0;
-		if (mlxpmd_flow_action_known(action, error) != 0)
+		if (mlxpmd_flow_action_known(action, error) != 0 || constant_check(action, mask, error) != 0)
 			return -rte_errno;
 	}
 }
