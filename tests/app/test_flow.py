@@ -107,7 +107,7 @@ CHANGES = (
 VALID = (
     "eth / ipv4 / gre / ipv4 / end actions raw_decap size 38 / raw_encap data 0200000000010200000000020800 / "
     "queue index 0 / end",
-    "eth / ipv4 / gre / eth / end actions nvgre_decap / queue index 0 / end",
+    "eth / ipv4 / nvgre / eth / end actions nvgre_decap / queue index 0 / end",
     "eth / ipv4 / tcp / end actions set_tag data 0x500 mask 0xf00 index 3 / set_meta data 7 mask 0xff / "
     "dec_tcp_seq value 1 / inc_tcp_ack value 1 / jump group 3 / end",
     "eth / ipv4 / udp / end actions modify_field op add dst_type ipv4_ttl src_type value src_value 03 width 8 / "

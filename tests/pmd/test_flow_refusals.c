@@ -152,6 +152,7 @@ changes(void)
 	static const struct rte_flow_action_set_meta meta = { .data = 1 };
 	static const struct rte_flow_action_of_set_vlan_vid vid = { .vlan_vid = RTE_BE16(5) };
 	static const struct rte_flow_action_raw_encap encap = { .size = 14 };
+	static const struct rte_flow_action_raw_decap tunnel = { .size = 38 }, short_of_it = { .size = 14 };
 	static const struct rte_flow_item_tag item_tag = { .index = 6 };
 	static const struct rte_flow_action_modify_field wide = {
 		.dst = { .field = RTE_FLOW_FIELD_IPV4_TTL }, .src = { .field = RTE_FLOW_FIELD_VALUE }, .width = 9,
@@ -168,6 +169,14 @@ changes(void)
 		  RTE_FLOW_ERROR_TYPE_ACTION, "need an action queue, rss or jump" },
 		{ group0, ITEMS(ITEM(ETH), ITEM(IPV4), ITEM(UDP)), ACTIONS(ACTION(VXLAN_DECAP), TO_QUEUE(0)), EINVAL,
 		  RTE_FLOW_ERROR_TYPE_ACTION, "action VXLAN_DECAP: the pattern has no item of a tunnel" },
+		{ group0, ITEMS(ITEM(ETH), ITEM(IPV4), ITEM(GRE), ITEM(ETH)), ACTIONS(ACTION(VXLAN_DECAP), TO_QUEUE(0)),
+		  EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, "action VXLAN_DECAP: the pattern has an item of another tunnel" },
+		{ group0, ITEMS(ITEM(ETH), ITEM(IPV4), ITEM(GRE), ITEM(IPV4)),
+		  ACTIONS(ACTION_CONF(RAW_DECAP, &tunnel), TO_QUEUE(0)), EINVAL,
+		  RTE_FLOW_ERROR_TYPE_ACTION, "there is no Ethernet header in the tunnel" },
+		{ group0, ITEMS(ITEM(ETH), ITEM(IPV4), ITEM(UDP), ITEM(VXLAN)),
+		  ACTIONS(ACTION_CONF(RAW_DECAP, &short_of_it), TO_QUEUE(0)), ENOTSUP,
+		  RTE_FLOW_ERROR_TYPE_ACTION, "action RAW_DECAP: 14 bytes: all before the headers" },
 		{ group0, ITEMS(ITEM(ETH), ITEM(IPV4), ITEM(UDP), ITEM(VXLAN)),
 		  ACTIONS(ACTION_CONF(SET_TTL, &ttl), ACTION(VXLAN_DECAP), TO_QUEUE(0)), ENOTSUP,
 		  RTE_FLOW_ERROR_TYPE_ACTION, "the device removes a tunnel before it changes" },

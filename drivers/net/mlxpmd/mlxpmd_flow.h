@@ -45,7 +45,8 @@ struct mlxpmd_flow_pattern {
 	struct mdv_match match;
 	/** 0: headers of layer 4, or a tunnel; 1: of layer 3; 2: others. Narrow patterns come first in a priority. */
 	uint8_t depth;
-	bool tunnel;	/**< It has an item of a tunnel. */
+	enum rte_flow_item_type tunnel; /**< Item of the tunnel, or the inner one of IP in IP; END: none. */
+	bool inner_eth;	/**< There is an Ethernet header in the tunnel. */
 };
 /** A byte of an item that becomes a part of the match's value, under a mask. */
 struct mlxpmd_flow_copy {

@@ -175,8 +175,14 @@ ttl_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action)
 static int
 decap_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action)
 {
-	if (!c->pattern->tunnel)
+	const enum rte_flow_item_type tunnel = c->pattern->tunnel;
+
+	if (tunnel == RTE_FLOW_ITEM_TYPE_END)
 		return REFUSE_CHANGE(c, EINVAL, action, "the pattern has no item of a tunnel");
+	if ((action->type == RTE_FLOW_ACTION_TYPE_VXLAN_DECAP && tunnel != RTE_FLOW_ITEM_TYPE_VXLAN &&
+	     tunnel != RTE_FLOW_ITEM_TYPE_VXLAN_GPE) ||
+	    (action->type == RTE_FLOW_ACTION_TYPE_NVGRE_DECAP && tunnel != RTE_FLOW_ITEM_TYPE_NVGRE))
+		return REFUSE_CHANGE(c, EINVAL, action, "the pattern has an item of another tunnel");
 	c->out->decap = MLXPMD_DECAP_L2;
 	return mlxpmd_mod_stage_enter(c, action, MLXPMD_STAGE_DECAP);
 }
@@ -203,8 +209,13 @@ raw_encap_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *actio
 static int
 raw_decap_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action)
 {
+	const struct rte_flow_action_raw_decap *conf = action->conf;
+	const size_t least = RTE_ETHER_HDR_LEN + sizeof(struct rte_ipv4_hdr);
 	int rc = decap_compile(c, action);
 
+	if (rc == 0 && conf->size != 0 && conf->size < least)
+		rc = REFUSE_CHANGE(c, ENOTSUP, action, "%zu bytes: all before the headers in the tunnel is removed, which "
+				   "are %zu at least", conf->size, least);
 	c->out->decap = MLXPMD_DECAP_RAW;
 	return rc;
 }
@@ -301,6 +312,10 @@ mlxpmd_flow_change_compile(struct mlxpmd_port *port, const struct rte_flow_attr 
 		return rc;
 	if (out->decap == MLXPMD_DECAP_RAW)
 		out->decap = MLXPMD_DECAP_L2;
+	if (out->decap == MLXPMD_DECAP_L2 && !pattern->inner_eth)
+		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, actions,
+					  "there is no Ethernet header in the tunnel: raw_encap behind raw_decap gives "
+					  "one");
 	if (compiled->target != MLXPMD_TARGET_QUEUES && compiled->target != MLXPMD_TARGET_JUMP)
 		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, actions,
 					  "actions that change packets need an action queue, rss or jump");

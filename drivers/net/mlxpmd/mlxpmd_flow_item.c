@@ -409,7 +409,8 @@ static const struct mpls {
 struct place {
 	const struct mdv_caps *caps;
 	enum layer layer;	/**< Of the item before. */
-	bool inner, tunnel;
+	bool inner, inner_eth;
+	enum rte_flow_item_type tunnel;
 	uint8_t vlans;
 	uint8_t depth;
 	bool relaxed;		/**< Items without a mask match nothing. */
@@ -462,12 +463,16 @@ place_enter(struct place *p, const struct item *known, const struct rte_flow_ite
 	if (ip_in_ip)
 		byte_match(m, SET_OUTER, AT_IP_PROTOCOL, UINT8_MAX,
 			   known->type == RTE_FLOW_ITEM_TYPE_IPV4 ? IPPROTO_IPIP : IPPROTO_IPV6);
-	p->tunnel |= ip_in_ip || known->layer == L_TUNNEL;
+	if (ip_in_ip || known->layer == L_TUNNEL)
+		p->tunnel = known->type;
 	if (ip_in_ip || ((p->layer == L_TUNNEL || p->layer == L_TUNNEL_KEY) && known->layer != L_TUNNEL_KEY &&
 			 known->layer != L_MPLS)) {
 		p->inner = true;
 		p->vlans = 0;
 	}
+	/* These always have one. */
+	p->inner_eth |= (p->inner && known->layer == L_ETH) || known->type == RTE_FLOW_ITEM_TYPE_VXLAN ||
+			known->type == RTE_FLOW_ITEM_TYPE_NVGRE;
 	p->layer = known->layer;
 	if (known->layer >= L_L4 && p->layer != L_MPLS)
 		p->depth = 0;
@@ -649,5 +654,6 @@ mlxpmd_flow_pattern_compile(const struct mlxpmd_port *port, const struct rte_flo
 	}
 	pattern->depth = place.depth;
 	pattern->tunnel = place.tunnel;
+	pattern->inner_eth = place.inner_eth;
 	return rc;
 }
