@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * rte_flow: counters. Devices create and read them in bulks, so that one command reads hundreds. Rules of the root in
- * verbs mode have counters of their own: mlx5dv_create_flow() takes the first counter of an object only.
+ * rte_flow: counters. The device creates and reads them in bulks, hundreds by one command. A rule of the root in verbs
+ * mode has a counter object of its own, because mlx5dv_create_flow() takes only the first counter of an object.
  */
 
 #include <stdlib.h>
@@ -22,6 +22,8 @@ struct mlxpmd_flow_bulk {
 	uint32_t fresh;		/**< Counters from here on have not been used yet, and are 0. */
 	bool stale;		/**< A counter was given back since the last reading. */
 	uint64_t read_ns;	/**< When count[] was read. */
+	uint64_t failed_ns;	/**< When that failed last. */
+	int failed;		/**< What it returned then. */
 	uint64_t used[MDV_FLOW_COUNTERS_MAX / 64];
 	struct mdv_flow_count count[]; /**< At the last reading. */
 };
@@ -165,8 +167,18 @@ mlxpmd_flow_counter_fresh(const struct mlxpmd_flow_counter *counter, uint64_t no
 int
 mlxpmd_flow_counter_read(struct mlxpmd_flow_counter *counter, uint64_t now_ns, uint64_t *packets)
 {
-	int rc = counter->bulk->read_ns == now_ns ? 0 : bulk_read(counter->bulk, counter->bulk->fresh, now_ns);
+	struct mlxpmd_flow_bulk *bulk = counter->bulk;
+	int rc = 0;
 
+	/* Once for all flows of the bulk. */
+	if (bulk->failed_ns == now_ns)
+		return bulk->failed;
+	if (bulk->read_ns != now_ns)
+		rc = bulk_read(bulk, bulk->fresh, now_ns);
+	if (rc != 0) {
+		bulk->failed_ns = now_ns;
+		bulk->failed = rc;
+	}
 	if (rc == 0)
 		*packets = counter->bulk->count[counter->index].packets;
 	return rc;
