@@ -329,6 +329,8 @@ equal(void)
 		      ITEM_SPEC(ETH, values, &macs), ITEM_SPEC(IPV4, values, &ip4), ITEM_SPEC(TCP, values, &tcp)),
 		ITEMS(ITEM(VOID), ITEM_SPEC(IPV4, values, &ip4), ITEM_SPEC(GRE, values, &gre),
 		      ITEM_SPEC(GRE_KEY, values, ones), ITEM_SPEC(IPV6, values, &ip6)),
+		/* The protocol is that of IP in IP, whatever the mask. */
+		ITEMS(ITEM_SPEC(IPV4, values, &ip4), ITEM_SPEC(IPV6, values, &ip6)),
 	};
 	const struct rte_flow_attr attr = { .ingress = 1, .group = 4 };
 	char sync[512], async[512];

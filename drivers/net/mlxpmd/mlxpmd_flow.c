@@ -362,7 +362,7 @@ mlxpmd_flow_run(struct mlxpmd_port *port, struct rte_flow *flow, struct rte_flow
 	flow->idle = false;
 	rc = flow_apply(port, flow, true);
 	if (rc == 0 && flow->age != NULL) {
-		mlxpmd_flow_age_begin(flow->age);
+		mlxpmd_flow_age_begin(flow);
 		mlxpmd_tasks_age(port);
 	}
 	if (rc == 0)

@@ -290,7 +290,7 @@ void mlxpmd_flow_match(const struct rte_flow *flow, struct mdv_match *m);
 struct mlxpmd_flow_age *mlxpmd_flow_age_new(struct mlxpmd_port *port, const struct rte_flow_action_age *conf,
 					    struct rte_flow *flow);
 /** The flow begins to match packets: its time does. */
-void mlxpmd_flow_age_begin(struct mlxpmd_flow_age *age);
+void mlxpmd_flow_age_begin(struct rte_flow *flow);
 /** Answers a query of AGE. */
 void mlxpmd_flow_age_query(struct rte_flow *flow, struct rte_flow_query_age *data);
 /** Takes the port's lock. Number of contexts of flows that have aged. */

@@ -56,9 +56,14 @@ age_check(struct mlxpmd_flow_age *age, uint64_t now_ns)
 }
 
 void
-mlxpmd_flow_age_begin(struct mlxpmd_flow_age *age)
+mlxpmd_flow_age_begin(struct rte_flow *flow)
 {
+	struct mlxpmd_flow_age *age = flow->age;
+
 	age->hit_ns = age->read_ns = mlxpmd_now_ns();
+	/* Packets that others have counted are no hits of this flow. On failure the first reading seems to be one. */
+	if (flow->counter->users > 1)
+		(void)mlxpmd_flow_counter_read(flow->counter, age->read_ns, &age->packets);
 }
 
 static bool

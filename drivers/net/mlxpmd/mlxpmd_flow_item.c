@@ -81,6 +81,15 @@ set_of(const struct part *p, bool inner)
 	return p->set == SET_OUTER && inner ? SET_INNER : p->set;
 }
 
+/** What a pattern demands of a byte replaces what items before have of it. */
+static void
+copies_drop(struct mlxpmd_flow_copies *copies, unsigned int set, unsigned int at, uint8_t mask)
+{
+	for (unsigned int c = 0; copies != NULL && c < copies->n; c++)
+		if (copies->copy[c].to == set * SET_BYTES + at)
+			copies->copy[c].mask &= (uint8_t)~mask;
+}
+
 static void
 implied_match(struct mdv_match *m, const struct implied *i, bool inner, struct mlxpmd_flow_copies *copies)
 {
@@ -89,10 +98,7 @@ implied_match(struct mdv_match *m, const struct implied *i, bool inner, struct m
 	if (i->mask == 0 || (byte_mask(m, set, i->at) & i->mask) == i->mask)
 		return;
 	byte_match(m, set, i->at, i->mask, i->value);
-	/* It replaces what items before have of the byte. */
-	for (unsigned int c = 0; copies != NULL && c < copies->n; c++)
-		if (copies->copy[c].to == set * SET_BYTES + i->at)
-			copies->copy[c].mask &= (uint8_t)~i->mask;
+	copies_drop(copies, set, i->at, i->mask);
 }
 
 /** Copies what the mask of the item has of a part, and marks it as handled. */
@@ -147,6 +153,16 @@ be16_at(const uint8_t *p)
 	return (uint16_t)(p[0] << 8 | p[1]);
 }
 
+/** The item behind an item. */
+static const struct rte_flow_item *
+item_next(const struct rte_flow_item *item)
+{
+	do
+		item++;
+	while (item->type == RTE_FLOW_ITEM_TYPE_VOID);
+	return item;
+}
+
 /**
  * The type of an Ethernet header is where the TPID of a tagged packet is, while the device has the type behind the
  * tags: only untagged packets match, unless has_vlan is matched.
@@ -172,11 +188,8 @@ ethertype_match(struct rte_flow_error *error, const struct rte_flow_item *item, 
 		struct mdv_match *m, bool inner)
 {
 	const unsigned int set = inner ? SET_INNER : SET_OUTER;
-	const struct rte_flow_item *next = item + 1;
 	bool tagged = type == RTE_ETHER_TYPE_VLAN || type == RTE_ETHER_TYPE_QINQ;
 
-	while (next->type == RTE_FLOW_ITEM_TYPE_VOID)
-		next++;
 	if (mask == 0)
 		return 0;
 	if (mask == UINT16_MAX && tagged) {
@@ -184,7 +197,7 @@ ethertype_match(struct rte_flow_error *error, const struct rte_flow_item *item, 
 			   type == RTE_ETHER_TYPE_VLAN ? TAGS_CVLAN : TAGS_SVLAN);
 		return 0;
 	}
-	if (next->type == RTE_FLOW_ITEM_TYPE_VLAN)
+	if (item_next(item)->type == RTE_FLOW_ITEM_TYPE_VLAN)
 		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_SPEC, item,
 					  "the type before a VLAN item is 0x8100 or 0x88a8, or has no mask");
 	byte_match(m, set, AT_ETHERTYPE, mask >> 8, type >> 8);
@@ -219,7 +232,7 @@ vlan_extra(struct rte_flow_error *error, const struct rte_flow_item *item, const
 	if (k->has_more_vlan)
 		byte_match(m, SET_MISC, AT_SECOND_TAGS, bit, s->has_more_vlan ? bit : 0);
 	/* Before another VLAN item the TPID is that of the second tag. */
-	if (item[1].type == RTE_FLOW_ITEM_TYPE_VLAN && be16_at(mask + at) != 0) {
+	if (item_next(item)->type == RTE_FLOW_ITEM_TYPE_VLAN && be16_at(mask + at) != 0) {
 		if (be16_at(spec + at) != RTE_ETHER_TYPE_VLAN || be16_at(mask + at) != UINT16_MAX)
 			return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_SPEC, item,
 						  "the inner type before a VLAN item is 0x8100, or has no mask");
@@ -460,9 +473,11 @@ place_enter(struct place *p, const struct item *known, const struct rte_flow_ite
 	if (known->layer == L_VLAN && ++p->vlans > 2)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, item,
 					  "two VLAN items are matched, not more");
-	if (ip_in_ip)
+	if (ip_in_ip) {
 		byte_match(m, SET_OUTER, AT_IP_PROTOCOL, UINT8_MAX,
 			   known->type == RTE_FLOW_ITEM_TYPE_IPV4 ? IPPROTO_IPIP : IPPROTO_IPV6);
+		copies_drop(p->copies, SET_OUTER, AT_IP_PROTOCOL, UINT8_MAX);
+	}
 	if (ip_in_ip || known->layer == L_TUNNEL)
 		p->tunnel = known->type;
 	if (ip_in_ip || ((p->layer == L_TUNNEL || p->layer == L_TUNNEL_KEY) && known->layer != L_TUNNEL_KEY &&
