@@ -181,6 +181,21 @@ def mempools(mode, args):
         primary.quit()
 
 
+def restart(mode, _args):
+    """The primary process stops and starts its ports, whose doorbell pages move: a secondary one sends again."""
+    with Primary(mode, *PROCS, "--proc-id=0") as primary, Secondary(primary, *PROCS, "--proc-id=1") as secondary:
+        both_forward(primary, secondary)
+        for _ in range(3):
+            # No process polls a port that is being stopped.
+            for testpmd in (primary, secondary):
+                testpmd.cmd("stop")
+            for command in ("port stop all", "port start all"):
+                check("Done" in primary.cmd(command), primary.log[-1000:])
+            both_forward(primary, secondary)
+        secondary.leave()
+        primary.quit()
+
+
 def kill_secondary(mode, args):
     """A secondary process is killed while it forwards: the primary one forwards and answers, the next one attaches."""
     with Primary(mode, *PROCS, "--proc-id=0") as primary:
@@ -277,8 +292,8 @@ def dumpcap(mode, _args):
              "Packets captured", f"{HANDLERS}:{e2e.PLUGIN}")
 
 
-CASES = {"proc_info": proc_info, "forwarding": forwarding, "mempools": mempools, "pdump": pdump, "dumpcap": dumpcap,
-         "kill_secondary": kill_secondary, "kill_primary": kill_primary}
+CASES = {"proc_info": proc_info, "forwarding": forwarding, "mempools": mempools, "restart": restart,
+         "pdump": pdump, "dumpcap": dumpcap, "kill_secondary": kill_secondary, "kill_primary": kill_primary}
 
 
 def run():

@@ -219,9 +219,9 @@ pages_sync(struct secondary *s)
 
 	for (unsigned int i = 0; s->device_fd >= 0 && rc == 0 && i < MDV_DOORBELLS_MAX; i++) {
 		want = table[i];
-		if (want.users == s->page[i].users ||
-		    (want.users != 0 && s->page[i].users != 0 && want.page == s->page[i].page &&
-		     want.offset == s->page[i].offset))
+		/* The number of users may be as before, that of another page. */
+		if (want.users == 0 ? s->page[i].users == 0 :
+		    s->page[i].users != 0 && want.page == s->page[i].page && want.offset == s->page[i].offset)
 			continue;
 		page_unmap(&s->page[i]);
 		rc = want.users != 0 ? page_map(s, &want) : 0;
