@@ -55,8 +55,8 @@ page_map(struct mdv_dev *dev, struct mdv_doorbell *d, uint64_t offset)
 	}
 	/* Another place for each: a secondary process may still have the page of a queue that was destroyed. */
 	hint += bytes;
-	d->page = page;
-	d->offset = offset;
+	__atomic_store_n(&d->page, page, __ATOMIC_RELAXED);
+	__atomic_store_n(&d->offset, offset, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -86,7 +86,10 @@ mdv_doorbell_map(struct mdv_dev *dev, struct mdv_sq *sq)
 		return;
 	pthread_mutex_lock(&lock);
 	d = entry_find(dev, offset);
-	if (d != NULL && (d->users != 0 || page_map(dev, d, offset))) {
+	if (d == NULL)
+		MDV_LOG(NOTICE, dev->name, "more than %u doorbell pages: secondary processes cannot send on all queues",
+			MDV_DOORBELLS_MAX);
+	else if (d->users != 0 || page_map(dev, d, offset)) {
 		/* Release: page and offset are visible with it. */
 		__atomic_fetch_add(&d->users, 1, __ATOMIC_RELEASE);
 		sq->db = d;

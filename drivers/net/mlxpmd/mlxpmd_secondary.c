@@ -148,7 +148,7 @@ tx_burst(void *queue, struct rte_mbuf **pkts, uint16_t n)
 	set = __atomic_load_n(&s->port->tx_set, __ATOMIC_ACQUIRE);
 	epoch = __atomic_load_n(&s->port->epoch, __ATOMIC_ACQUIRE);
 	if (unlikely(set >= RTE_DIM(s->tx) || s->tx[set] == NULL ||
-		     epoch != __atomic_load_n(&s->epoch, __ATOMIC_ACQUIRE) ||
+		     epoch != __atomic_load_n(&s->epoch, __ATOMIC_ACQUIRE) || txq->q.hw.sq.db == NULL ||
 		     __atomic_load_n(&s->mute, __ATOMIC_RELAXED)))
 		return 0;
 	return s->tx[set]->burst(txq, pkts, n);
@@ -208,6 +208,16 @@ page_unmap(struct mdv_doorbell *have)
 	have->users = 0;
 }
 
+/* An entry can change meanwhile: then the epoch does, too, and it is looked at again. */
+static void
+doorbell_load(const struct mdv_doorbell *from, struct mdv_doorbell *to)
+{
+	/* Acquire: pairs with mdv_doorbell_map(), which stores page and offset first. */
+	to->users = __atomic_load_n(&from->users, __ATOMIC_ACQUIRE);
+	to->page = __atomic_load_n(&from->page, __ATOMIC_RELAXED);
+	to->offset = __atomic_load_n(&from->offset, __ATOMIC_RELAXED);
+}
+
 /* Makes the pages of this process those of the device's table. 0 or -errno, logged. */
 static int
 pages_sync(struct secondary *s)
@@ -218,7 +228,7 @@ pages_sync(struct secondary *s)
 	int rc = 0;
 
 	for (unsigned int i = 0; s->device_fd >= 0 && rc == 0 && i < MDV_DOORBELLS_MAX; i++) {
-		want = table[i];
+		doorbell_load(&table[i], &want);
 		/* The number of users may be as before, that of another page. */
 		if (want.users == 0 ? s->page[i].users == 0 :
 		    s->page[i].users != 0 && want.page == s->page[i].page && want.offset == s->page[i].offset)
