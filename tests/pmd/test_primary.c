@@ -2,13 +2,14 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * Requests of secondary processes: the primary process answers each, whatever it contains, and uses nothing of it
- * unchecked. EAL's messages and mempools are replaced.
+ * unchecked. A secondary one takes no late answer. EAL's messages and mempools are replaced.
  */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "../../drivers/net/mlxpmd/mlxpmd_primary.c"
+#include "../../drivers/net/mlxpmd/mlxpmd_request.c"
 #include "../check.h"
 
 #define RANDOM 1000000u
@@ -67,6 +68,24 @@ int
 __wrap_rte_log(uint32_t level, uint32_t type, const char *format, ...)
 {
 	(void)level, (void)type, (void)format;
+	return 0;
+}
+
+/* The primary process is this one, too. EAL duplicates the descriptors of the answer. */
+static bool late;
+int __wrap_rte_mp_request_sync(struct rte_mp_msg *msg, struct rte_mp_reply *reply, const struct timespec *ts);
+int
+__wrap_rte_mp_request_sync(struct rte_mp_msg *msg, struct rte_mp_reply *reply, const struct timespec *ts)
+{
+	CHECK(ts->tv_sec > 0 && strcmp(msg->name, "mlxpmd") == 0);
+	if (!late)
+		CHECK_OK(handler(msg, "peer"));
+	reply->nb_sent = reply->nb_received = 1;
+	reply->msgs = malloc(sizeof(answer));
+	CHECK(reply->msgs != NULL);
+	*reply->msgs = answer;
+	for (int i = 0; i < answer.num_fds; i++)
+		reply->msgs->fds[i] = dup(STDERR_FILENO);
 	return 0;
 }
 
@@ -171,6 +190,33 @@ test_requests(void)
 	CHECK_EQ(answer.num_fds, 0);
 }
 
+/* Requests of a secondary process: descriptors, and the late answer to an earlier request. */
+static void
+test_answers(void)
+{
+	struct mlxpmd_message message = { .type = MLXPMD_MESSAGE_ATTACH };
+	int fds[MLXPMD_NB_FDS] = { -1, -1 }, unused;
+
+	snprintf(message.name, sizeof(message.name), "0000:c1:00.0");
+	CHECK_OK(mlxpmd_request(&message, fds));
+	CHECK_EQ(message.port_id, 3);
+	for (unsigned int i = 0; i < RTE_DIM(fds); i++) {
+		CHECK_EQ(fcntl(fds[i], F_GETFD), FD_CLOEXEC);
+		close(fds[i]);
+	}
+	late = true;
+	CHECK_EQ(mlxpmd_request(&message, fds), -ESTALE);
+	late = false;
+	/* Its descriptors were closed. */
+	unused = dup(STDERR_FILENO);
+	CHECK_EQ(unused, RTE_MIN(fds[0], fds[1]));
+	close(unused);
+	CHECK_OK(mlxpmd_request(&message, NULL));
+	unused = dup(STDERR_FILENO);
+	CHECK_EQ(unused, RTE_MIN(fds[0], fds[1]));
+	close(unused);
+}
+
 static void
 test_malformed(void)
 {
@@ -223,6 +269,7 @@ main(void)
 	port.mdv = &mdv;
 	CHECK_OK(mlxpmd_primary_up(&port));
 	test_requests();
+	test_answers();
 	test_malformed();
 	test_random();
 	mlxpmd_primary_down(&port);

@@ -22,8 +22,6 @@
 #include "mlxpmd_secondary.h"
 #include "mlxpmd_tx.h"
 
-/* Waiting for an answer: the primary process may be registering memory. */
-#define ANSWER_S 5
 /* How often a change of the queues is looked for. */
 #define LOOK_NS (10 * MLXPMD_NS_PER_MS)
 
@@ -63,51 +61,6 @@ has_ended(const struct rte_eth_dev *eth_dev)
 	const struct secondary *s = secondary_of(eth_dev);
 
 	return __atomic_load_n(&s->ended, __ATOMIC_RELAXED) || is_closed(s);
-}
-
-/* ------------------------------------------------------------------ requests */
-
-static int
-answer_check(const struct rte_mp_reply *reply, const struct mlxpmd_message *sent, struct mlxpmd_message *answer)
-{
-	if (reply->nb_received != 1 || reply->msgs[0].len_param != sizeof(*answer))
-		return -EPROTO;
-	memcpy(answer, reply->msgs[0].param, sizeof(*answer));
-	return answer->type == sent->type ? answer->rc : -EPROTO;
-}
-
-/*
- * Sends a request and waits for the answer, which replaces it. fds: MLXPMD_NB_FDS descriptors, or NULL.
- * 0 or -errno: -EHOSTDOWN the primary process cannot be reached, -ETIMEDOUT it does not answer, -EPROTO its answer is
- * not one of this driver; else the answer's. Logs nothing.
- */
-static int
-request(struct mlxpmd_message *message, int *fds)
-{
-	static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-	const struct timespec limit = { .tv_sec = ANSWER_S };
-	struct rte_mp_msg msg = { .len_param = sizeof(*message) };
-	struct rte_mp_reply reply = { .msgs = NULL };
-	int rc;
-
-	message->layout = mlxpmd_message_layout();
-	strlcpy(msg.name, MLXPMD_MESSAGE_NAME, sizeof(msg.name));
-	memcpy(msg.param, message, sizeof(*message));
-	pthread_mutex_lock(&one_at_a_time);
-	rc = rte_mp_request_sync(&msg, &reply, &limit) == 0 ? 0 : -rte_errno;
-	pthread_mutex_unlock(&one_at_a_time);
-	if (rc == 0 && reply.nb_sent == 0)
-		rc = -EHOSTDOWN;
-	if (rc == 0)
-		rc = answer_check(&reply, message, message);
-	for (int i = 0; reply.nb_received == 1 && i < reply.msgs[0].num_fds; i++) {
-		if (rc == 0 && fds != NULL && i < MLXPMD_NB_FDS)
-			fds[i] = reply.msgs[0].fds[i];
-		else
-			close(reply.msgs[0].fds[i]);
-	}
-	free(reply.msgs);
-	return rc;
 }
 
 /* ------------------------------------------------------------------ bursts */
@@ -315,10 +268,15 @@ on_mempool_event(enum rte_mempool_event event, struct rte_mempool *mp, void *arg
 
 	if (has_ended(s->eth_dev) || (mp->flags & RTE_MEMPOOL_F_NON_IO) != 0 || mp->nb_mem_chunks == 0)
 		return;
-	rc = request(&message, NULL);
-	if (rc != 0 && event == RTE_MEMPOOL_EVENT_READY)
+	rc = mlxpmd_request(&message, NULL);
+	if (rc == 0)
+		return;
+	if (event == RTE_MEMPOOL_EVENT_READY)
 		MLXPMD_LOG(ERR, "port %u: the primary process has not registered mempool %s: %s: its mbufs cannot be sent",
 			   s->port_id, mp->name, rte_strerror(-rc));
+	else
+		MLXPMD_LOG(WARNING, "port %u: the primary process has not released mempool %s: %s: its memory stays "
+			   "registered", s->port_id, mp->name, rte_strerror(-rc));
 }
 
 /* ------------------------------------------------------------------ operations */
@@ -400,7 +358,7 @@ flow_dump(struct rte_eth_dev *eth_dev, struct rte_flow *flow, FILE *file, struct
 	ssize_t n = 0;
 	off_t at = 0;
 
-	rc = flow != NULL ? -ENOTSUP : has_ended(eth_dev) ? -EIO : request(&message, fds);
+	rc = flow != NULL ? -ENOTSUP : has_ended(eth_dev) ? -EIO : mlxpmd_request(&message, fds);
 	while (rc == 0 && (n = pread(fds[0], text, sizeof(text), at)) > 0) {
 		fwrite(text, 1, n, file);
 		at += n;
@@ -455,6 +413,8 @@ refused(const struct rte_device *device, int rc)
 		{ -ENODEV, "the primary process does not drive this device with mlxpmd" },
 		{ -ETIMEDOUT, "the primary process does not answer, or has not loaded mlxpmd" },
 		{ -EHOSTDOWN, "there is no primary process" },
+		{ -ECONNREFUSED, "the primary process has ended" },
+		{ -ESTALE, "the primary process answered an earlier request, late" },
 		{ -EPROTO, "the primary process has another version of mlxpmd" },
 	};
 	const char *why = rte_strerror(-rc);
@@ -541,7 +501,7 @@ mlxpmd_secondary_probe(struct rte_device *device, struct rte_intr_handle *intr_h
 	int rc;
 
 	strlcpy(message.name, device->name, sizeof(message.name));
-	rc = request(&message, fds);
+	rc = mlxpmd_request(&message, fds);
 	if (rc != 0)
 		return refused(device, rc);
 	s = secondary_alloc(device, message.port_id, fds);

@@ -44,7 +44,7 @@ struct mlxpmd_message {
 	uint16_t type;		/**< enum mlxpmd_message_type */
 	uint16_t port_id;
 	int32_t rc;		/**< Of an answer: 0 or -errno. */
-	uint32_t reserved;
+	uint32_t sequence;	/**< Of the requests of a process. */
 	uint64_t mempool;	/**< Its address. */
 	char name[RTE_DEV_NAME_MAX_LEN];
 };
@@ -57,7 +57,15 @@ uint32_t mlxpmd_message_layout(void);
 int mlxpmd_primary_up(struct mlxpmd_port *port);
 void mlxpmd_primary_down(struct mlxpmd_port *port);
 
-/* ---- a secondary process (mlxpmd_secondary.c) ---- */
+/* ---- a secondary process (mlxpmd_request.c, mlxpmd_secondary.c) ---- */
+/**
+ * Sends a request and waits for the answer, which replaces it. Logs nothing.
+ *
+ * @param fds MLXPMD_NB_FDS descriptors, which the caller closes; or NULL.
+ * @return 0 or -errno: -EHOSTDOWN the primary process cannot be reached, -ETIMEDOUT it does not answer, -EPROTO its
+ *   answer is not one of this driver, -ESTALE it is one to an earlier request; else the answer's.
+ */
+int mlxpmd_request(struct mlxpmd_message *message, int *fds);
 /** As mlxpmd_probe(). */
 int mlxpmd_secondary_probe(struct rte_device *device, struct rte_intr_handle *intr_handle);
 /** Releases what this process has of the port; its bursts must have ended. */
