@@ -196,6 +196,32 @@ def restart(mode, _args):
         primary.quit()
 
 
+def close_primary(mode, _args):
+    """The primary process closes its ports while a secondary one polls them: that goes on, without packets."""
+    with Primary(mode, *PROCS, "--proc-id=0") as primary, Secondary(primary, *PROCS, "--proc-id=1") as secondary:
+        both_forward(primary, secondary)
+        # No process polls a port that is being stopped.
+        for testpmd in (primary, secondary):
+            testpmd.cmd("stop")
+        primary.cmd("port stop all")
+        secondary.cmd("start")
+        begin = time.monotonic()
+        # The last one frees the memory of ethdev's data, too.
+        check("Done" in primary.cmd("port close all"), primary.log[-1000:])
+        seconds = time.monotonic() - begin
+        secondary.watch_log(lambda log: all(f"port {p}: the primary process closed the port" in log for p in (0, 1)))
+        check("has not left the port" not in primary.log, primary.log[-1000:])
+        check("Done." in secondary.cmd("stop"), secondary.log[-1000:])
+        secondary.cmd("start")
+        secondary.cmd("stop")
+        for command in ("show port stats 0", "show port xstats 0", "show port info 0", "show rxq info 0 0",
+                        "show port 0 rxq 0 desc 0 status"):
+            secondary.cmd(command)
+        secondary.leave()
+        primary.quit()
+        print(f"two ports closed in {seconds:.3f} s")
+
+
 def kill_secondary(mode, args):
     """A secondary process is killed while it forwards: the primary one forwards and answers, the next one attaches."""
     with Primary(mode, *PROCS, "--proc-id=0") as primary:
@@ -293,7 +319,8 @@ def dumpcap(mode, _args):
 
 
 CASES = {"proc_info": proc_info, "forwarding": forwarding, "mempools": mempools, "restart": restart,
-         "pdump": pdump, "dumpcap": dumpcap, "kill_secondary": kill_secondary, "kill_primary": kill_primary}
+         "close_primary": close_primary, "pdump": pdump, "dumpcap": dumpcap, "kill_secondary": kill_secondary,
+         "kill_primary": kill_primary}
 
 
 def run():

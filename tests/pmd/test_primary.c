@@ -262,6 +262,29 @@ test_random(void)
 	CHECK_EQ(registered, 2);
 }
 
+/* A secondary process that does not run: the primary one waits, not forever, and has announced the end of the port. */
+static void
+test_close(void)
+{
+	char closed;
+	int alive;
+
+	CHECK_EQ(send_values(MLXPMD_MESSAGE_ATTACH, 0, NULL, "0000:c1:00.0"), 0);
+	alive = dup(answer.fds[MLXPMD_FD_ALIVE]);
+	CHECK(recv(alive, &closed, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN);
+	mlxpmd_primary_down(&port);
+	CHECK(handler == NULL);
+	CHECK_EQ(recv(alive, &closed, 1, MSG_DONTWAIT), 1);
+	CHECK_EQ(recv(alive, &closed, 1, MSG_DONTWAIT), 0);
+	close(alive);
+	mlxpmd_primary_down(&port);
+	/* Another port. */
+	CHECK_OK(mlxpmd_primary_up(&port));
+	CHECK(handler != NULL);
+	mlxpmd_primary_down(&port);
+	CHECK(handler == NULL);
+}
+
 int
 main(void)
 {
@@ -272,7 +295,6 @@ main(void)
 	test_answers();
 	test_malformed();
 	test_random();
-	mlxpmd_primary_down(&port);
-	CHECK(handler == NULL && primary.alive[0] == -1);
+	test_close();
 	return check_exit("primary");
 }

@@ -193,7 +193,8 @@ mlxpmd_dev_close(struct rte_eth_dev *eth_dev)
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	unsigned int kind, i;
 
-	mlxpmd_telemetry_down(port); /* Telemetry reads the queues no more. */
+	mlxpmd_telemetry_down(port); /* Telemetry reads the queues no more, */
+	mlxpmd_primary_down(port); /* nor do secondary processes. */
 	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++)
 		for (i = 0; i < mlxpmd_queues_count(eth_dev->data, kind); i++)
 			mlxpmd_queue_release(eth_dev, kind, i);

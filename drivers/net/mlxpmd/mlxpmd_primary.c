@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The primary process: answers the requests of secondary processes. They are not trusted. */
+/* The primary process: answers the requests of secondary processes. They may be faulty. */
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <rte_eal.h>
@@ -13,15 +15,23 @@
 #include "mlxpmd_flow.h"
 #include "mlxpmd_secondary.h"
 
+/** Ends of the socket of a port. */
+enum { OTHERS, OURS };
+
 static struct {
+	/** Serializes beginning and end of ports. Taken before the other one. */
+	pthread_mutex_t stage_lock;
+	unsigned int nb_ports;
 	/** Held while a request is answered: a port is not closed meanwhile. */
 	pthread_mutex_t lock;
-	struct mlxpmd_port *ports[RTE_MAX_ETHPORTS];
-	unsigned int nb_ports;
-	int alive[2];	/**< Pipe. Nothing is written: the read end is at its end when this process ends. */
+	struct {
+		struct mlxpmd_port *port;
+		/** Socket: each side notices when the other one is closed in all processes that have it. */
+		int alive[2];
+	} ports[RTE_MAX_ETHPORTS];
 	int made;	/**< Descriptor that is closed when the answer was sent; -1: none. */
 	uint64_t refused;	/**< Malformed requests. */
-} primary = { .lock = PTHREAD_MUTEX_INITIALIZER, .alive = { -1, -1 }, .made = -1 };
+} primary = { .stage_lock = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER, .made = -1 };
 
 uint32_t
 mlxpmd_message_layout(void)
@@ -42,15 +52,15 @@ mlxpmd_message_layout(void)
 static struct mlxpmd_port *
 port_of(const struct mlxpmd_message *request)
 {
-	return request->port_id < RTE_MAX_ETHPORTS ? primary.ports[request->port_id] : NULL;
+	return request->port_id < RTE_MAX_ETHPORTS ? primary.ports[request->port_id].port : NULL;
 }
 
 static struct mlxpmd_port *
 port_named(const char *name)
 {
 	for (unsigned int i = 0; i < RTE_MAX_ETHPORTS; i++)
-		if (primary.ports[i] != NULL && strcmp(primary.ports[i]->eth_dev->device->name, name) == 0)
-			return primary.ports[i];
+		if (primary.ports[i].port != NULL && strcmp(primary.ports[i].port->eth_dev->device->name, name) == 0)
+			return primary.ports[i].port;
 	return NULL;
 }
 
@@ -67,7 +77,7 @@ attach(const struct mlxpmd_message *request, struct rte_mp_msg *reply)
 	answer->port_id = port->port_id;
 	/* Those that processes created before they had this driver. */
 	mdv_mr_existing(port->mdv);
-	reply->fds[reply->num_fds++] = primary.alive[0];
+	reply->fds[reply->num_fds++] = primary.ports[port->port_id].alive[OTHERS];
 	if (mdv_device_fd(port->mdv) >= 0)
 		reply->fds[reply->num_fds++] = mdv_device_fd(port->mdv);
 	return 0;
@@ -119,15 +129,20 @@ flows_dump(const struct mlxpmd_message *request, struct rte_mp_msg *reply)
 {
 	struct mlxpmd_port *port = port_of(request);
 	struct rte_flow_error error;
+	int fd, rc;
 	FILE *file;
-	int rc;
 
 	if (port == NULL)
 		return -ENODEV;
 	primary.made = memfd_create("mlxpmd_flows", MFD_CLOEXEC);
-	file = primary.made >= 0 ? fdopen(dup(primary.made), "w") : NULL;
-	if (file == NULL)
-		return -errno;
+	fd = primary.made >= 0 ? fcntl(primary.made, F_DUPFD_CLOEXEC, 0) : -1;
+	file = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (file == NULL) {
+		rc = -errno;
+		if (fd >= 0)
+			close(fd);
+		return rc;
+	}
 	rc = mlxpmd_flow_dump(port->eth_dev, NULL, file, &error);
 	if (fclose(file) != 0 && rc == 0)
 		rc = -errno;
@@ -183,19 +198,15 @@ request_answer(const struct rte_mp_msg *msg, const void *peer)
 
 /* ------------------------------------------------------------------ stage of probe */
 
+/* 0; 1 there are no other processes; or -errno, logged. */
 static int
 requests_begin(uint16_t port_id)
 {
-	if (pipe2(primary.alive, O_CLOEXEC) != 0)
-		return MLXPMD_FAIL(errno, "port %u: no pipe for secondary processes: %s", port_id, rte_strerror(errno));
-	if (rte_mp_action_register(MLXPMD_MESSAGE_NAME, request_answer) == 0)
+	if (primary.nb_ports != 0 || rte_mp_action_register(MLXPMD_MESSAGE_NAME, request_answer) == 0)
 		return 0;
-	/* ENOTSUP: EAL shares nothing (--no-shconf, --in-memory): there are no other processes. */
-	close(primary.alive[0]);
-	close(primary.alive[1]);
-	primary.alive[0] = primary.alive[1] = -1;
+	/* EAL shares nothing (--no-shconf, --in-memory). */
 	if (rte_errno == ENOTSUP)
-		return 0;
+		return 1;
 	return MLXPMD_FAIL(rte_errno, "port %u: no messages of secondary processes: %s", port_id,
 			   rte_strerror(rte_errno));
 }
@@ -203,40 +214,78 @@ requests_begin(uint16_t port_id)
 static void
 requests_end(void)
 {
-	if (primary.alive[0] < 0)
-		return;
-	rte_mp_action_unregister(MLXPMD_MESSAGE_NAME);
-	close(primary.alive[0]);
-	close(primary.alive[1]);
-	primary.alive[0] = primary.alive[1] = -1;
+	if (primary.nb_ports == 0)
+		rte_mp_action_unregister(MLXPMD_MESSAGE_NAME);
+}
+
+static int
+port_begin(struct mlxpmd_port *port)
+{
+	int alive[2], rc = requests_begin(port->port_id);
+
+	if (rc != 0)
+		return RTE_MIN(rc, 0);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, alive) != 0) {
+		rc = MLXPMD_FAIL(errno, "port %u: no socket for secondary processes: %s", port->port_id,
+				 rte_strerror(errno));
+		requests_end();
+		return rc;
+	}
+	primary.nb_ports++;
+	pthread_mutex_lock(&primary.lock);
+	primary.ports[port->port_id].port = port;
+	memcpy(primary.ports[port->port_id].alive, alive, sizeof(alive));
+	pthread_mutex_unlock(&primary.lock);
+	return 0;
+}
+
+/* Secondary processes leave the port: until then they use what is freed next, and have the device open. */
+static void
+leave_wait(uint16_t port_id, int ours)
+{
+	struct pollfd end = { .fd = ours };
+	int rc;
+
+	/* A byte and then the end: the port is closed, not the process (mlxpmd_secondary.c). */
+	(void)send(ours, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	(void)shutdown(ours, SHUT_WR);
+	do
+		rc = poll(&end, 1, MLXPMD_LEAVE_MS);
+	while (rc < 0 && errno == EINTR);
+	if (rc <= 0)
+		MLXPMD_LOG(WARNING, "port %u: a secondary process has not left the port after %u ms, as if it were stopped: "
+			   "it may crash when it goes on", port_id, MLXPMD_LEAVE_MS);
+	close(ours);
 }
 
 int
 mlxpmd_primary_up(struct mlxpmd_port *port)
 {
-	int rc = 0;
+	int rc;
 
-	pthread_mutex_lock(&primary.lock);
-	if (primary.nb_ports == 0)
-		rc = requests_begin(port->port_id);
-	if (rc == 0) {
-		primary.nb_ports++;
-		primary.ports[port->port_id] = port;
-	}
-	pthread_mutex_unlock(&primary.lock);
+	pthread_mutex_lock(&primary.stage_lock);
+	rc = port_begin(port);
+	pthread_mutex_unlock(&primary.stage_lock);
 	return rc;
 }
 
 void
 mlxpmd_primary_down(struct mlxpmd_port *port)
 {
-	bool last;
+	int *alive = primary.ports[port->port_id].alive;
+	bool was_up;
 
+	pthread_mutex_lock(&primary.stage_lock);
 	pthread_mutex_lock(&primary.lock);
-	primary.ports[port->port_id] = NULL;
-	last = --primary.nb_ports == 0;
+	was_up = primary.ports[port->port_id].port == port;
+	primary.ports[port->port_id].port = NULL;
 	pthread_mutex_unlock(&primary.lock);
-	/* Without the lock, which a request that is being answered waits for. */
-	if (last)
+	if (was_up) {
+		close(alive[OTHERS]);
+		leave_wait(port->port_id, alive[OURS]);
+		primary.nb_ports--;
+		/* Without the lock of requests: one that is being answered waits for it. */
 		requests_end();
+	}
+	pthread_mutex_unlock(&primary.stage_lock);
 }

@@ -46,15 +46,14 @@ mlxpmd_probe(struct rte_device *device, struct rte_intr_handle *intr_handle)
 int
 mlxpmd_remove(struct rte_device *device)
 {
-	struct rte_eth_dev *eth_dev = rte_eth_dev_allocated(device->name);
+	struct rte_eth_dev *eth_dev;
 	int rc;
 
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return mlxpmd_secondary_remove(device);
+	eth_dev = rte_eth_dev_allocated(device->name);
 	if (eth_dev == NULL)
 		return 0;
-	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
-		mlxpmd_secondary_close(eth_dev);
-		return rte_eth_dev_release_port(eth_dev);
-	}
 	rc = mlxpmd_dev_uninit(eth_dev);
 	return rc != 0 ? rc : rte_eth_dev_release_port(eth_dev);
 }

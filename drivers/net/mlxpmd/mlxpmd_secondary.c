@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * A port in a secondary process: attaching, operations that read, the doorbell pages, and the end of the primary
- * process.
+ * A port in a secondary process: attaching, bursts, operations that read, and the end of the primary process.
  *
  * The burst functions of a secondary process look up the port's present set of features, which the primary process
  * changes when it starts the port, and call the same functions as there, by addresses of this process. That costs an
@@ -10,7 +9,7 @@
  */
 
 #include <stdlib.h>
-#include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <rte_eal.h>
@@ -24,23 +23,28 @@
 
 /* How often a change of the queues is looked for. */
 #define LOOK_NS (10 * MLXPMD_NS_PER_MS)
+/* For bursts that have begun when the primary process closes a port. It waits longer: MLXPMD_LEAVE_MS. */
+#define LEAVE_NS (100 * MLXPMD_NS_PER_MS)
 
 /** What this process has of a port. rte_eth_dev.process_private. */
 struct secondary {
 	struct rte_eth_dev *eth_dev;
 	struct mlxpmd_port *port; /**< Shared, as all that it points to and is used here. */
 	uint16_t port_id;
-	bool ended;	/**< The primary process ended, or closed the port. Atomic, as the next two. */
-	bool mute;	/**< A doorbell page cannot be mapped: nothing is sent. */
-	uint32_t epoch;	/**< Of the queues whose doorbell pages are mapped. */
-	int device_fd;	/**< -1: without doorbells. */
-	struct mlxpmd_task task; /**< Its descriptor: MLXPMD_FD_ALIVE. */
+	bool ended;	/**< The primary process ended, or closes the port. Atomic. */
+	int alive_fd;	/**< MLXPMD_FD_ALIVE; the primary process waits until it is closed. */
+	struct mlxpmd_task task; /**< Its descriptor is alive_fd until the end. */
 	const struct mlxpmd_template *rx[MLXPMD_RX_TEMPLATES], *tx[MLXPMD_TX_TEMPLATES];
-	struct mdv_doorbell page[MDV_DOORBELLS_MAX]; /**< As mapped; users 0: not. */
+	struct mlxpmd_pages pages;
 };
 
 /** By port id, for bursts. */
 static struct secondary *secondaries[RTE_MAX_ETHPORTS];
+/** ethdev's data of ports after the end: the primary process frees those that are shared. */
+static struct rte_eth_dev_data last_data[RTE_MAX_ETHPORTS];
+static struct rte_ether_addr last_macs[RTE_MAX_ETHPORTS][MLXPMD_MAX_MAC_ADDRS];
+/** The queues of a port that is not configured yet, or that ended. */
+static void *no_queues[RTE_MAX_QUEUES_PER_PORT];
 
 static struct secondary *
 secondary_of(const struct rte_eth_dev *eth_dev)
@@ -48,31 +52,34 @@ secondary_of(const struct rte_eth_dev *eth_dev)
 	return eth_dev->process_private;
 }
 
-/* ethdev zeroes its data, which all processes share, when the primary process closes a port. */
-static bool
-is_closed(const struct secondary *s)
-{
-	return s->eth_dev->data->dev_private != s->port;
-}
-
+/* NULL: it was closed here, but ethdev could not release it, because the primary process has freed its table. */
 static bool
 has_ended(const struct rte_eth_dev *eth_dev)
 {
 	const struct secondary *s = secondary_of(eth_dev);
 
-	return __atomic_load_n(&s->ended, __ATOMIC_RELAXED) || is_closed(s);
+	return s == NULL || __atomic_load_n(&s->ended, __ATOMIC_RELAXED);
 }
 
 /* ------------------------------------------------------------------ bursts */
+
+/* Of a queue. NULL: the primary process has not configured the port, or closes it, or ended. */
+static inline const struct secondary *
+secondary_alive(const struct mlxpmd_queue *q)
+{
+	const struct secondary *s = q != NULL ? secondaries[q->port_id] : NULL;
+
+	return s != NULL && !__atomic_load_n(&s->ended, __ATOMIC_RELAXED) ? s : NULL;
+}
 
 static uint16_t
 rx_burst(void *queue, struct rte_mbuf **pkts, uint16_t n)
 {
 	struct mlxpmd_rxq *rxq = queue;
-	const struct secondary *s = secondaries[rxq->q.port_id];
+	const struct secondary *s = secondary_alive(queue);
 	uint8_t set;
 
-	if (unlikely(__atomic_load_n(&s->ended, __ATOMIC_RELAXED)))
+	if (unlikely(s == NULL))
 		return 0;
 	if (unlikely(mlxpmd_qstate_load(&rxq->q.state) != MLXPMD_QS_READY))
 		return mlxpmd_rx_not_ready(rxq);
@@ -90,19 +97,19 @@ static uint16_t
 tx_burst(void *queue, struct rte_mbuf **pkts, uint16_t n)
 {
 	struct mlxpmd_txq *txq = queue;
-	const struct secondary *s = secondaries[txq->q.port_id];
+	const struct secondary *s = secondary_alive(queue);
 	uint32_t epoch;
 	uint8_t set;
 
-	if (unlikely(__atomic_load_n(&s->ended, __ATOMIC_RELAXED)))
+	if (unlikely(s == NULL))
 		return 0;
 	if (unlikely(mlxpmd_qstate_load(&txq->q.state) != MLXPMD_QS_READY))
 		return mlxpmd_tx_not_ready(txq);
 	set = __atomic_load_n(&s->port->tx_set, __ATOMIC_ACQUIRE);
 	epoch = __atomic_load_n(&s->port->epoch, __ATOMIC_ACQUIRE);
 	if (unlikely(set >= RTE_DIM(s->tx) || s->tx[set] == NULL ||
-		     epoch != __atomic_load_n(&s->epoch, __ATOMIC_ACQUIRE) || txq->q.hw.sq.db == NULL ||
-		     __atomic_load_n(&s->mute, __ATOMIC_RELAXED)))
+		     epoch != __atomic_load_n(&s->pages.epoch, __ATOMIC_ACQUIRE) || txq->q.hw.sq.db == NULL ||
+		     __atomic_load_n(&s->pages.mute, __ATOMIC_RELAXED)))
 		return 0;
 	return s->tx[set]->burst(txq, pkts, n);
 }
@@ -110,18 +117,27 @@ tx_burst(void *queue, struct rte_mbuf **pkts, uint16_t n)
 static uint16_t
 tx_prepare(void *queue, struct rte_mbuf **pkts, uint16_t n)
 {
-	const struct mlxpmd_txq *txq = queue;
+	const struct secondary *s = secondary_alive(queue);
 
-	return secondaries[txq->q.port_id]->port->tx_prepares ? mlxpmd_tx_prepare(queue, pkts, n) : n;
+	return s != NULL && s->port->tx_prepares ? mlxpmd_tx_prepare(queue, pkts, n) : n;
 }
 
 static int
 tx_descriptor_status(void *queue, uint16_t offset)
 {
-	const struct mlxpmd_txq *txq = queue;
+	return secondary_alive(queue) != NULL ? mlxpmd_tx_descriptor_status(queue, offset) : -EIO;
+}
 
-	return __atomic_load_n(&secondaries[txq->q.port_id]->ended, __ATOMIC_RELAXED) ? -EIO :
-	       mlxpmd_tx_descriptor_status(queue, offset);
+static int
+rx_descriptor_status(void *queue, uint16_t offset)
+{
+	return secondary_alive(queue) != NULL ? mlxpmd_rx_descriptor_status(queue, offset) : -EIO;
+}
+
+static mdv_rx_queue_count
+rx_queue_count(void *queue)
+{
+	return secondary_alive(queue) != NULL ? mlxpmd_rx_queue_count(queue) : (mdv_rx_queue_count)-EIO;
 }
 
 static void
@@ -135,99 +151,57 @@ templates_choose(struct secondary *s)
 		s->tx[f] = mlxpmd_variant_choose(true, f, s->port->args.tx_burst, &why);
 }
 
-/* ------------------------------------------------------------------ doorbell pages */
-
-/* 0 or -errno; the page is at its address, over nothing else. */
-static int
-page_map(struct secondary *s, const struct mdv_doorbell *want)
-{
-	const size_t bytes = sysconf(_SC_PAGESIZE);
-	void *at = mmap(want->page, bytes, PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, s->device_fd, want->offset);
-
-	if (at == MAP_FAILED)
-		return -errno;
-	if (at == want->page)
-		return 0;
-	/* Before Linux 4.17 the flag is a hint. */
-	(void)munmap(at, bytes);
-	return -EEXIST;
-}
-
-static void
-page_unmap(struct mdv_doorbell *have)
-{
-	if (have->users != 0)
-		(void)munmap(have->page, sysconf(_SC_PAGESIZE));
-	have->users = 0;
-}
-
-/* An entry can change meanwhile: then the epoch does, too, and it is looked at again. */
-static void
-doorbell_load(const struct mdv_doorbell *from, struct mdv_doorbell *to)
-{
-	/* Acquire: pairs with mdv_doorbell_map(), which stores page and offset first. */
-	to->users = __atomic_load_n(&from->users, __ATOMIC_ACQUIRE);
-	to->page = __atomic_load_n(&from->page, __ATOMIC_RELAXED);
-	to->offset = __atomic_load_n(&from->offset, __ATOMIC_RELAXED);
-}
-
-/* Makes the pages of this process those of the device's table. 0 or -errno, logged. */
-static int
-pages_sync(struct secondary *s)
-{
-	const struct mdv_doorbell *table = mdv_doorbells(s->port->mdv);
-	const uint32_t epoch = __atomic_load_n(&s->port->epoch, __ATOMIC_ACQUIRE);
-	struct mdv_doorbell want;
-	int rc = 0;
-
-	for (unsigned int i = 0; s->device_fd >= 0 && rc == 0 && i < MDV_DOORBELLS_MAX; i++) {
-		doorbell_load(&table[i], &want);
-		/* The number of users may be as before, that of another page. */
-		if (want.users == 0 ? s->page[i].users == 0 :
-		    s->page[i].users != 0 && want.page == s->page[i].page && want.offset == s->page[i].offset)
-			continue;
-		page_unmap(&s->page[i]);
-		rc = want.users != 0 ? page_map(s, &want) : 0;
-		if (rc == 0)
-			s->page[i] = want;
-	}
-	__atomic_store_n(&s->mute, s->device_fd < 0 || rc != 0, __ATOMIC_RELAXED);
-	/* Release: a burst that finds the epoch also finds the pages, or mute. */
-	__atomic_store_n(&s->epoch, epoch, __ATOMIC_RELEASE);
-	if (rc == 0)
-		return 0;
-	return MLXPMD_FAIL(-rc, "port %u: the doorbell page at %p, as in the primary process, cannot be mapped: "
-			   "%s%s", s->port_id, want.page, rte_strerror(-rc),
-			   rc == -EEXIST ? ": the address is in use here: start this process again" : "");
-}
-
-/*
- * A burst may be writing to the register: memory of this process takes the place of each page. Those mappings and the
- * descriptor are the last references to the device's file: without them the kernel destroys the queues of the primary
- * process (Linux, ib_uverbs_close()).
- */
-static void
-pages_replace(struct secondary *s)
-{
-	for (unsigned int i = 0; i < MDV_DOORBELLS_MAX; i++)
-		if (s->page[i].users != 0)
-			(void)mmap(s->page[i].page, sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
-				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-	if (s->device_fd >= 0)
-		close(s->device_fd);
-	s->device_fd = -1;
-}
-
 /* ------------------------------------------------------------------ the task of a port */
+
+static void
+fp_queues_set(const struct secondary *s, void **rx, void **tx)
+{
+	struct rte_eth_fp_ops *ops = &rte_eth_fp_ops[s->port_id];
+
+	__atomic_store_n(&ops->rxq.data, rx != NULL ? rx : no_queues, __ATOMIC_RELEASE);
+	__atomic_store_n(&ops->txq.data, tx != NULL ? tx : no_queues, __ATOMIC_RELEASE);
+}
 
 /* The application may poll before the primary process has configured the port: its bursts find the queues now. */
 static void
 queues_follow(const struct secondary *s)
 {
-	struct rte_eth_fp_ops *ops = &rte_eth_fp_ops[s->port_id];
+	fp_queues_set(s, s->eth_dev->data->rx_queues, s->eth_dev->data->tx_queues);
+}
 
-	ops->rxq.data = s->eth_dev->data->rx_queues;
-	ops->txq.data = s->eth_dev->data->tx_queues;
+/* ethdev and its bursts use nothing any more that the primary process frees. */
+static void
+data_replace(struct secondary *s)
+{
+	struct rte_eth_dev_data *last = &last_data[s->port_id];
+
+	*last = *s->eth_dev->data;
+	/* NULL: the primary process has not waited, because this one did not run. */
+	if (last->mac_addrs != NULL)
+		memcpy(last_macs[s->port_id], last->mac_addrs, sizeof(last_macs[0]));
+	last->mac_addrs = last_macs[s->port_id];
+	last->rx_queues = last->tx_queues = no_queues;
+	__atomic_store_n(&s->eth_dev->data, last, __ATOMIC_RELEASE);
+	fp_queues_set(s, no_queues, no_queues);
+}
+
+/* The end of the primary process or of its port: this one gives up what it has of the port. */
+static uint64_t
+end_begin(struct secondary *s)
+{
+	char closed;
+
+	__atomic_store_n(&s->ended, true, __ATOMIC_RELAXED);
+	data_replace(s);
+	s->task.fd = -1;
+	/* The byte stays for the other secondary processes. */
+	if (recv(s->alive_fd, &closed, 1, MSG_PEEK | MSG_DONTWAIT) == 1) {
+		MLXPMD_LOG(NOTICE, "port %u: the primary process closed the port", s->port_id);
+		return LEAVE_NS;
+	}
+	MLXPMD_LOG(ERR, "port %u: the primary process ended: nothing is received or sent any more; start this process "
+		   "again when there is a primary process", s->port_id);
+	return 0;
 }
 
 static uint64_t
@@ -235,21 +209,17 @@ look(void *arg)
 {
 	struct secondary *s = arg;
 
-	if (s->task.revents != 0 || is_closed(s)) {
-		__atomic_store_n(&s->ended, true, __ATOMIC_RELAXED);
-		if (s->task.revents != 0)
-			MLXPMD_LOG(ERR, "port %u: the primary process ended: nothing is received or sent any more; start "
-				   "this process again when there is a primary process", s->port_id);
-		else
-			MLXPMD_LOG(NOTICE, "port %u: the primary process closed the port", s->port_id);
-		pages_replace(s);
-		close(s->task.fd);
-		s->task.fd = -1;
+	if (s->ended) {
+		mlxpmd_pages_replace(&s->pages);
+		close(s->alive_fd);
+		s->alive_fd = -1;
 		return MLXPMD_TASK_IDLE;
 	}
-	if (s->epoch != __atomic_load_n(&s->port->epoch, __ATOMIC_ACQUIRE)) {
+	if (s->task.revents != 0)
+		return end_begin(s);
+	if (s->pages.epoch != __atomic_load_n(&s->port->epoch, __ATOMIC_ACQUIRE)) {
 		queues_follow(s);
-		(void)pages_sync(s);
+		(void)mlxpmd_pages_sync(&s->pages, s->port);
 	}
 	return LOOK_NS;
 }
@@ -327,8 +297,11 @@ static int
 rx_mode_get(struct rte_eth_dev *eth_dev, uint16_t queue_id __rte_unused, struct rte_eth_burst_mode *mode)
 {
 	const struct secondary *s = secondary_of(eth_dev);
-	const uint8_t set = __atomic_load_n(&s->port->rx_set, __ATOMIC_ACQUIRE);
+	uint8_t set;
 
+	if (has_ended(eth_dev))
+		return -EIO;
+	set = __atomic_load_n(&s->port->rx_set, __ATOMIC_ACQUIRE);
 	return mode_get(set < RTE_DIM(s->rx) ? s->rx[set] : NULL, mode);
 }
 
@@ -336,8 +309,11 @@ static int
 tx_mode_get(struct rte_eth_dev *eth_dev, uint16_t queue_id __rte_unused, struct rte_eth_burst_mode *mode)
 {
 	const struct secondary *s = secondary_of(eth_dev);
-	const uint8_t set = __atomic_load_n(&s->port->tx_set, __ATOMIC_ACQUIRE);
+	uint8_t set;
 
+	if (has_ended(eth_dev))
+		return -EIO;
+	set = __atomic_load_n(&s->port->tx_set, __ATOMIC_ACQUIRE);
 	return mode_get(set < RTE_DIM(s->tx) ? s->tx[set] : NULL, mode);
 }
 
@@ -432,20 +408,17 @@ ops_set(struct rte_eth_dev *eth_dev)
 	eth_dev->rx_pkt_burst = rx_burst;
 	eth_dev->tx_pkt_burst = tx_burst;
 	eth_dev->tx_pkt_prepare = tx_prepare;
-	eth_dev->rx_queue_count = mlxpmd_rx_queue_count;
-	eth_dev->rx_descriptor_status = mlxpmd_rx_descriptor_status;
+	eth_dev->rx_queue_count = rx_queue_count;
+	eth_dev->rx_descriptor_status = rx_descriptor_status;
 	eth_dev->tx_descriptor_status = tx_descriptor_status;
 }
 
 static void
 secondary_free(struct secondary *s)
 {
-	for (unsigned int i = 0; i < MDV_DOORBELLS_MAX; i++)
-		page_unmap(&s->page[i]);
-	if (s->task.fd >= 0)
-		close(s->task.fd);
-	if (s->device_fd >= 0)
-		close(s->device_fd);
+	mlxpmd_pages_unmap(&s->pages);
+	if (s->alive_fd >= 0)
+		close(s->alive_fd);
 	free(s);
 }
 
@@ -462,9 +435,10 @@ secondary_alloc(const struct rte_device *device, uint16_t port_id, const int *fd
 		return NULL;
 	}
 	s->port_id = port_id;
-	s->device_fd = fds[MLXPMD_FD_DEVICE];
+	s->pages.device_fd = fds[MLXPMD_FD_DEVICE];
+	s->alive_fd = fds[MLXPMD_FD_ALIVE];
 	s->task = (struct mlxpmd_task){
-		.name = "primary", .port_id = port_id, .run = look, .arg = s, .fd = fds[MLXPMD_FD_ALIVE],
+		.name = "primary", .port_id = port_id, .run = look, .arg = s, .fd = s->alive_fd,
 	};
 	return s;
 }
@@ -476,10 +450,10 @@ secondary_up(struct secondary *s)
 	int rc;
 
 	templates_choose(s);
-	rc = pages_sync(s);
+	rc = mlxpmd_pages_sync(&s->pages, s->port);
 	if (rc != 0)
 		return rc;
-	if (s->device_fd < 0)
+	if (s->pages.device_fd < 0)
 		MLXPMD_LOG(NOTICE, "port %u: the descriptor of the device is unknown: this process receives, but cannot send", s->port_id);
 	rc = mlxpmd_task_add(NULL, &s->task, LOOK_NS);
 	if (rc != 0)
@@ -522,6 +496,7 @@ mlxpmd_secondary_probe(struct rte_device *device, struct rte_intr_handle *intr_h
 	rc = secondary_up(s);
 	if (rc == 0) {
 		rte_eth_dev_probing_finish(eth_dev);
+		queues_follow(s);
 		return 0;
 	}
 	secondaries[s->port_id] = NULL;
@@ -542,4 +517,22 @@ mlxpmd_secondary_close(struct rte_eth_dev *eth_dev)
 	eth_dev->process_private = NULL;
 	secondaries[s->port_id] = NULL;
 	secondary_free(s);
+}
+
+int
+mlxpmd_secondary_remove(const struct rte_device *device)
+{
+	struct rte_eth_dev *eth_dev = NULL;
+
+	/* ethdev does not find it by name after the primary process closed it. */
+	for (unsigned int i = 0; i < RTE_MAX_ETHPORTS && eth_dev == NULL; i++)
+		if (secondaries[i] != NULL && secondaries[i]->eth_dev->device == device)
+			eth_dev = secondaries[i]->eth_dev;
+	if (eth_dev == NULL)
+		return 0;
+	mlxpmd_secondary_close(eth_dev);
+	/* It fails if the primary process has freed the table of ports. */
+	if (rte_eth_dev_release_port(eth_dev) != 0)
+		eth_dev->state = RTE_ETH_DEV_UNUSED;
+	return 0;
 }

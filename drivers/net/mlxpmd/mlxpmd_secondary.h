@@ -11,9 +11,12 @@
 #ifndef MLXPMD_SECONDARY_H
 #define MLXPMD_SECONDARY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_dev.h>
+
+#include <mdv.h>
 
 struct rte_eth_dev;
 struct rte_intr_handle;
@@ -33,7 +36,8 @@ enum mlxpmd_message_type {
 
 /** Descriptors in the answer to MLXPMD_MESSAGE_ATTACH. */
 enum mlxpmd_message_fd {
-	MLXPMD_FD_ALIVE,	/**< End of file when the primary process ends. */
+	/** Socket: ends when the primary process ends, after a byte if it only closes the port. */
+	MLXPMD_FD_ALIVE,
 	MLXPMD_FD_DEVICE,	/**< Of the device, to map doorbell pages; not if it is unknown. */
 	MLXPMD_NB_FDS
 };
@@ -49,15 +53,19 @@ struct mlxpmd_message {
 	char name[RTE_DEV_NAME_MAX_LEN];
 };
 
+/** A primary process that closes a port waits so long for secondary processes to leave it. */
+#define MLXPMD_LEAVE_MS 1000
+
 /** Depends on the sizes of the structures in shared memory: both processes must have the same driver. */
 uint32_t mlxpmd_message_layout(void);
 
 /* ---- the primary process (mlxpmd_primary.c) ---- */
 /** Stages of probe: answers requests about this port. Without processes that share memory they do nothing. */
 int mlxpmd_primary_up(struct mlxpmd_port *port);
+/** Also before queues are released: secondary processes leave the port. May be called again. */
 void mlxpmd_primary_down(struct mlxpmd_port *port);
 
-/* ---- a secondary process (mlxpmd_request.c, mlxpmd_secondary.c) ---- */
+/* ---- a secondary process (mlxpmd_request.c, mlxpmd_pages.c, mlxpmd_secondary.c) ---- */
 /**
  * Sends a request and waits for the answer, which replaces it. Logs nothing.
  *
@@ -66,9 +74,26 @@ void mlxpmd_primary_down(struct mlxpmd_port *port);
  *   answer is not one of this driver, -ESTALE it is one to an earlier request; else the answer's.
  */
 int mlxpmd_request(struct mlxpmd_message *message, int *fds);
+
+/** Doorbell pages of a port, at the addresses that they have in the primary process. */
+struct mlxpmd_pages {
+	int device_fd;	/**< -1: without doorbells. Closed with the pages. */
+	bool mute;	/**< A page cannot be mapped: nothing is sent. Atomic, as the next. */
+	uint32_t epoch;	/**< mlxpmd_port.epoch of the queues whose pages are mapped. */
+	struct mdv_doorbell page[MDV_DOORBELLS_MAX]; /**< As mapped; users 0: not. */
+};
+/** Makes the pages of this process those of the device's table. 0 or -errno, logged. */
+int mlxpmd_pages_sync(struct mlxpmd_pages *pages, const struct mlxpmd_port *port);
+/** Gives up the device; bursts that have begun may still write to the addresses. */
+void mlxpmd_pages_replace(struct mlxpmd_pages *pages);
+/** Gives up the device and the addresses. */
+void mlxpmd_pages_unmap(struct mlxpmd_pages *pages);
+
 /** As mlxpmd_probe(). */
 int mlxpmd_secondary_probe(struct rte_device *device, struct rte_intr_handle *intr_handle);
 /** Releases what this process has of the port; its bursts must have ended. */
 void mlxpmd_secondary_close(struct rte_eth_dev *eth_dev);
+/** As mlxpmd_remove(). */
+int mlxpmd_secondary_remove(const struct rte_device *device);
 
 #endif /* MLXPMD_SECONDARY_H */
