@@ -372,8 +372,8 @@ board_look(const struct mr_board *b, uintptr_t addr, struct mdv_mr_range *out)
 {
 	const unsigned int n = RTE_MIN(__atomic_load_n(&b->n, __ATOMIC_RELAXED), MDV_MR_RANGES_MAX);
 
-	/* Not in order if ranges contain each other; there are few. */
-	for (unsigned int i = 0; i < n; i++) {
+	/* By start, as the index; ranges may contain each other, and there are few. */
+	for (unsigned int i = 0; i < n && b->range[i].start <= addr; i++) {
 		*out = b->range[i];
 		if (addr >= out->start && addr < out->end)
 			return true;
@@ -535,10 +535,11 @@ on_mempool_event(enum rte_mempool_event event, struct rte_mempool *mp, void *arg
 		mdv_mr_mempool(dev, mp);
 }
 
+/* One that another process is still populating it registers itself, by an event or a request. */
 static void
 on_existing_mempool(struct rte_mempool *mp, void *arg)
 {
-	if (is_for_io(mp))
+	if (is_for_io(mp) && mp->populated_size == mp->size)
 		mdv_mr_mempool(arg, mp);
 }
 

@@ -25,10 +25,15 @@ mlxpmd_tx_mr_lookup(struct mlxpmd_txq *txq, const struct rte_mbuf *m, uintptr_t 
 {
 	const struct mdv_mr_range *range;
 	const struct mdv_mr_set *set;
+	struct mdv_mr_range shared;
 
 	/* A secondary process registers a mempool when it creates it: a burst waits for no other process. */
-	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
-		return mdv_mr_find_shared(txq->mdv, addr, &txq->mr_last);
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
+		if (!mdv_mr_find_shared(txq->mdv, addr, &shared))
+			return false;
+		txq->mr_last = shared;
+		return true;
+	}
 	range = mdv_mr_find(txq->mdv, addr);
 	/* An attached external buffer belongs to no mempool: its owner registers it (rte_dev_dma_map()). */
 	if (range == NULL && (!RTE_MBUF_HAS_EXTBUF(m) || RTE_MBUF_HAS_PINNED_EXTBUF(m))) {
