@@ -86,7 +86,7 @@ device_fds_get(struct device_fds *fds)
 
 /*
  * The descriptor that libmlx5 has for the device, and does not return: the only one that is there since `before`. -1:
- * another thread has opened a device meanwhile.
+ * another thread has opened a device meanwhile, or there are more than the list has room for.
  */
 static int
 device_fd_since(const struct device_fds *before)
@@ -96,6 +96,9 @@ device_fd_since(const struct device_fds *before)
 	int found = -1;
 
 	device_fds_get(&now);
+	/* The list may be cut. */
+	if (now.n == RTE_DIM(now.fd))
+		return -1;
 	for (i = 0; i < now.n; i++) {
 		for (k = 0; k < before->n && before->fd[k] != now.fd[i]; k++)
 			;

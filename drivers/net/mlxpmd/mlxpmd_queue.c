@@ -29,7 +29,7 @@ objects_destroy(struct mlxpmd_queue *q)
 	return rc;
 }
 
-/* The queue has a new doorbell page, perhaps: secondary processes map it. */
+/* The queue may have a new doorbell page: secondary processes map it. */
 static int
 objects_create(struct mlxpmd_queue *q)
 {
