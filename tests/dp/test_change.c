@@ -473,10 +473,13 @@ kernel(void)
 	const action_t a = set(PRM_ACTION_IN_FIELD_OUT_IPV4_TTL, 0, 8, 3);
 	struct bench b = setup();
 	struct emu_obj *m = context(&b, &a, 1), *other = context(&b, &a, 1), *flow, *second;
+	const struct emu_profile *card = b.p->dev->profile;
+	struct emu_profile profile = *card;
 	struct emu_flow_attr attr = {.dest = &b.rx->tir->obj, .modify = (struct emu_modify_header *)m};
 	struct prm_cqe64 cqe;
 	struct rig_frame f, got;
 
+	profile.reformat_and_fwd_to_table = 0;
 	rig_root(b.p, NULL);
 	flow = rig_flow(b.p, 3, mask, value, &attr);
 	CHECK_EQ(rig_flow_try(b.p, 3, mask, value, &attr, &second), 0);
@@ -488,6 +491,15 @@ kernel(void)
 	attr.dest = NULL;
 	attr.drop = attr.decap = true;
 	CHECK_EQ(rig_flow_try(b.p, 4, mask, value, &attr, &second), -EINVAL);
+	/* The way from a tunnel to a table takes a capability of its own. */
+	attr.drop = false;
+	attr.dest = rig_table(b.p, 7);
+	b.p->dev->profile = &profile;
+	CHECK_EQ(rig_flow_try(b.p, 4, mask, value, &attr, &second), -EINVAL);
+	profile.reformat_and_fwd_to_table = 1;
+	CHECK_EQ(rig_flow_try(b.p, 4, mask, value, &attr, &second), 0);
+	CHECK_EQ(emu_obj_destroy(second), 0);
+	b.p->dev->profile = card;
 	CHECK_EQ(emu_fw_destroy(b.p->ctx, m, NULL, 0), -EREMOTEIO);
 	CHECK_EQ(emu_fw_destroy(b.p->ctx, other, NULL, 0), 0);
 	rig_ip_frame(&f, b.p->dev, 4, 17, 20, 0, -1);

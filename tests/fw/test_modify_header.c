@@ -225,6 +225,7 @@ struct fte {
 	unsigned action; /* besides FWD_DEST */
 	uint32_t modify, reformat;
 	unsigned change; /* modify_enable_mask, 0: a new entry */
+	uint32_t to;	 /* table, 0: the TIR */
 };
 
 static uint32_t
@@ -247,7 +248,8 @@ fte_exec(const struct fte *e)
 	prm_flow_context_set_modify_header_id(ctx, e->modify);
 	prm_flow_context_set_packet_reformat_id(ctx, e->reformat);
 	prm_flow_context_set_destination_list_size(ctx, !drop);
-	cmd.list[0] = PRM_BE32((uint32_t)PRM_FLOW_DEST_TYPE_TIR << 24 | tirn);
+	cmd.list[0] = e->to != 0 ? PRM_BE32((uint32_t)PRM_FLOW_DEST_TYPE_FLOW_TABLE << 24 | e->to) :
+				   PRM_BE32((uint32_t)PRM_FLOW_DEST_TYPE_TIR << 24 | tirn);
 	return fix_exec(&f, &cmd, sizeof(cmd.in) + (drop ? 0 : 8));
 }
 
@@ -362,6 +364,33 @@ test_without(void)
 	f.dev->profile = all;
 }
 
+/* What an entry that decapsulates does besides takes capabilities of its own. */
+static void
+test_decap_with(void)
+{
+	struct fte to_table = {.table = table(1, true, true), .to = table(2, false, false),
+			       .action = PRM_FLOW_ACTION_DECAP}, pops;
+	struct emu_profile p = *f.dev->profile;
+	const struct emu_profile *all = f.dev->profile;
+
+	to_table.group = group(to_table.table);
+	pops = (struct fte){.table = to_table.table, .group = to_table.group, .index = 1,
+			    .action = PRM_FLOW_ACTION_DECAP | PRM_FLOW_ACTION_VLAN_POP};
+	p.reformat_and_fwd_to_table = p.reformat_and_vlan_action = 0;
+	f.dev->profile = &p;
+	REFUSED(fte_exec(&to_table), FTE_CHANGE);
+	REFUSED(fte_exec(&pops), FTE_CHANGE);
+	to_table.action = PRM_FLOW_ACTION_PACKET_REFORMAT;
+	to_table.reformat = reformat();
+	REFUSED(fte_exec(&to_table), FTE_CHANGE);
+	p.reformat_and_fwd_to_table = 1;
+	CHECK_EQ(fte_exec(&to_table), 0);
+	REFUSED(fte_exec(&pops), FTE_CHANGE);
+	p.reformat_and_vlan_action = 1;
+	CHECK_EQ(fte_exec(&pops), 0);
+	f.dev->profile = all;
+}
+
 /* What the capabilities name can be set, and the widths are those of the fields. */
 static void
 test_capabilities(void)
@@ -379,6 +408,8 @@ test_capabilities(void)
 	modify_cap = prm_flow_table_nic_cap_header_modify_nic_receive_c(cap);
 	CHECK_EQ(prm_flow_table_prop_layout_get_max_modify_header_actions(rx), MAX);
 	CHECK_EQ(prm_flow_table_prop_layout_get_decap(rx), 1);
+	CHECK_EQ(prm_flow_table_prop_layout_get_reformat_and_fwd_to_table(rx), 1);
+	CHECK_EQ(prm_flow_table_prop_layout_get_reformat_and_vlan_action(rx), 1);
 	CHECK_EQ(prm_flow_table_fields_supported_get_outer_ether_type(
 			 prm_header_modify_cap_properties_set_action_field_support_c(modify_cap)), 0);
 	CHECK_EQ(prm_flow_table_fields_supported_get_metadata_reg_c_7(
@@ -400,6 +431,7 @@ main(void)
 	test_entries();
 	test_entry_refusals();
 	test_without();
+	test_decap_with();
 	test_capabilities();
 	fix_close(&f);
 	return fix_result("modify header contexts");

@@ -101,6 +101,8 @@ struct emu_wire_port;
 	X(ignore_flow_level, 1) \
 	X(max_modify_header_actions, UINT8_MAX) \
 	X(pop_vlan, 1) \
+	X(reformat_and_fwd_to_table, 1) \
+	X(reformat_and_vlan_action, 1) \
 	X(reformat_l3_tunnel_to_l2, 1)
 /** The NIC vport context has the last one. */
 #define EMU_PROFILE_CAPS(X) \

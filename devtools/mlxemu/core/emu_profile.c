@@ -67,6 +67,8 @@
 	.max_modify_header_actions = 16,   /* dpdk, flow_dv_modify_hdr_action_max(): the kernel's tables */ \
 	.decap = 1,			   /* dpdk, flow_dv_create_action_l2_decap(): ConnectX-5 and newer */ \
 	.reformat_l3_tunnel_to_l2 = 1,	   /* dpdk, flow_dv_create_action_raw_decap(): the same */ \
+	.reformat_and_fwd_to_table = 1,	   /* assumed; kernel, validate_goto_chain() reads it */ \
+	.reformat_and_vlan_action = 1,	   /* assumed */ \
 	.pop_vlan = 1			   /* assumed; dpdk pops tags by software steering */
 
 static const struct emu_profile cx4lx = {
@@ -95,8 +97,9 @@ static const struct emu_profile cx4lx = {
 	 * 0 in trace: access_register_user, flex_parser_protocols, cqe_128_always, mini_cqe_resp_*,
 	 * ext_stride_num_range, scatter_fcs, wqe_vlan_insert, cqe_checksum_full, relaxed_ordering_*,
 	 * enhanced_multi_pkt_send_wqe (guide: not supported), steering_format_version, ignore_flow_level,
-	 * max_modify_header_actions, decap, reformat_l3_tunnel_to_l2, pop_vlan, flow_counter_bulk_alloc,
-	 * log_max_flow_counter_bulk. Newer firmware may have some of them (assumed not).
+	 * max_modify_header_actions, decap, reformat_l3_tunnel_to_l2, reformat_and_fwd_to_table,
+	 * reformat_and_vlan_action, pop_vlan, flow_counter_bulk_alloc, log_max_flow_counter_bulk.
+	 * Newer firmware may have some of them (assumed not).
 	 */
 };
 

@@ -239,6 +239,14 @@ is_fdb(const struct emu_obj *dest)
 	return dest->type == EMU_OBJ_FLOW_TABLE && ((const struct emu_flow_table *)dest)->fdb;
 }
 
+/* Firmware refuses the entry that the kernel makes of it (fw_fte.c, changes_check()). */
+static bool
+decap_leads(const struct emu_ctx *ctx, const struct emu_flow_attr *attr)
+{
+	return (attr->decap || attr->reformat != NULL) && attr->dest != NULL &&
+	       attr->dest->type == EMU_OBJ_FLOW_TABLE && !ctx->dev->profile->reformat_and_fwd_to_table;
+}
+
 static bool
 changes(const struct emu_flow_attr *attr)
 {
@@ -268,6 +276,8 @@ check_flow(struct emu_ctx *ctx, const struct dp_matcher *m, const struct emu_flo
 		why = "flow tag has more than 24 bits";
 	else if (changes(attr) && (m->table != TABLE_RX || attr->drop || (attr->decap && attr->reformat != NULL)))
 		why = "this table, or a rule that drops, changes no packets, and there is one decapsulation";
+	else if (known && decap_leads(ctx, attr))
+		why = "decapsulation and a table as destination without reformat_and_fwd_to_table";
 	if (why == NULL)
 		return check_param(ctx, attr->value, attr->value_len, "value");
 	emu_audit(ctx->dev, EMU_AUDIT_BAD_CALL, "flow refused: %s", why);

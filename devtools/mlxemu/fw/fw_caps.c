@@ -251,6 +251,8 @@ flow_table_changes(const struct emu_profile *p, struct prm_flow_table_nic_cap *c
 	prm_flow_table_prop_layout_set_decap(rx, p->decap);
 	prm_flow_table_prop_layout_set_pop_vlan(rx, p->pop_vlan);
 	prm_flow_table_prop_layout_set_reformat_l3_tunnel_to_l2(rx, p->reformat_l3_tunnel_to_l2);
+	prm_flow_table_prop_layout_set_reformat_and_fwd_to_table(rx, p->reformat_and_fwd_to_table);
+	prm_flow_table_prop_layout_set_reformat_and_vlan_action(rx, p->reformat_and_vlan_action);
 	prm_flow_table_prop_layout_set_max_modify_header_actions(rx, p->max_modify_header_actions);
 	if (p->reformat_l3_tunnel_to_l2) {
 		prm_flow_table_nic_cap_set_log_max_packet_reformat_context(cap, EMU_LOG_REFORMATS);

@@ -213,6 +213,7 @@ contexts_read(struct fw_cmd *c, const struct prm_flow_context *ctx, struct fte_a
 
 /*
  * Changes that table and card allow. A context exists only on a card with its capability.
+ * reformat_and_fwd_to_table is for decapsulation, too: Linux, en_tc.c, validate_goto_chain(), and its commit.
  * assumed: an entry that drops has none, and one that decapsulates does so in one way. Other reading: both are
  * accepted, without effect. Test: fw/test_modify_header.c.
  */
@@ -220,6 +221,8 @@ static int
 changes_check(struct fw_cmd *c, const struct fw_flow_table *t, const struct fte_actions *f)
 {
 	uint32_t changes = f->action & CHANGES;
+	bool decap = (changes & (PRM_FLOW_ACTION_DECAP | PRM_FLOW_ACTION_PACKET_REFORMAT)) != 0;
+	const struct emu_profile *p = c->dev->profile;
 	const char *why = NULL;
 
 	if (changes != 0 && t->ft.fdb)
@@ -232,8 +235,12 @@ changes_check(struct fw_cmd *c, const struct fw_flow_table *t, const struct fte_
 		why = "the table has no decap_en";
 	else if ((changes & PRM_FLOW_ACTION_PACKET_REFORMAT) != 0 && !t->reformat_en)
 		why = "the table has no reformat_en";
-	else if ((changes & PRM_FLOW_ACTION_VLAN_POP) != 0 && !c->dev->profile->pop_vlan)
+	else if ((changes & PRM_FLOW_ACTION_VLAN_POP) != 0 && !p->pop_vlan)
 		why = "VLAN_POP without capability";
+	else if (decap && (changes & PRM_FLOW_ACTION_VLAN_POP) != 0 && !p->reformat_and_vlan_action)
+		why = "decapsulation and VLAN_POP without reformat_and_vlan_action";
+	else if (decap && f->dest != NULL && f->dest->type == EMU_OBJ_FLOW_TABLE && !p->reformat_and_fwd_to_table)
+		why = "decapsulation and a table as destination without reformat_and_fwd_to_table";
 	return why != NULL ? fw_refuse(c, FW_FTE_CHANGE, "action 0x%x: %s", f->action, why) : 0;
 }
 
