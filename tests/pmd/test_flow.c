@@ -688,7 +688,7 @@ main(int argc, char **argv)
 	isolated();
 	flow_tunnels(other);
 	flow_refusals();
-	flow_modify();
+	flow_modify(!other);
 	dump();
 	flow_async();
 	/* Closing the port destroys what is left. */

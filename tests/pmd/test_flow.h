@@ -33,8 +33,11 @@ void flow_groups(bool any_level);
 void flow_async(void);
 /** test_flow_tunnels.c: PORT_A has QUEUES receive queues, and no flows. flex: the card parses ICMP and GTP-U. */
 void flow_tunnels(bool flex);
-/** test_flow_modify.c: PORT_A has QUEUES receive queues, and no flows. */
-void flow_modify(void);
+/**
+ * test_flow_modify.c: PORT_A has QUEUES receive queues, and no flows. decap_with: a flow that removes a tunnel can
+ * jump, and pop a tag.
+ */
+void flow_modify(bool decap_with);
 /** The same by templates: flow queue 0 exists, and has no results. */
 void flow_modify_templates(void);
 /** test_flow_refusals.c: PORT_A has QUEUES receive queues, and no flows. */

@@ -150,6 +150,31 @@ limits(void)
 	      "%s", error.message);
 }
 
+/* A flow that removes a tunnel jumps and pops a tag only if the card can, and is refused by the capability's name. */
+static void
+decap_with(bool can)
+{
+	const struct {
+		const struct rte_flow_action *actions;
+		const char *cap;
+	} cases[] = {
+		{ ACTIONS(ACTION(VXLAN_DECAP), JUMP(6)), "reformat_and_fwd_to_table" },
+		{ ACTIONS(ACTION(VXLAN_DECAP), ACTION(OF_POP_VLAN), TO_QUEUE(3)), "reformat_and_vlan_action" },
+	};
+	const struct rte_flow_item *items = ITEMS(ITEM(ETH), ITEM(IPV4), ITEM(UDP), ITEM(VXLAN));
+
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		struct rte_flow_error error = { 0 };
+		struct rte_flow *flow = rte_flow_create(PORT_A, &group5, items, cases[i].actions, &error);
+
+		CHECK((flow != NULL) == can, "%s", cases[i].cap);
+		if (flow != NULL)
+			CHECK_EQ(rte_flow_destroy(PORT_A, flow, NULL), 0);
+		else
+			CHECK(rte_errno == ENOTSUP && strstr(error.message, cases[i].cap) != NULL, "%s", error.message);
+	}
+}
+
 /** Whether the card changes packets. */
 static bool
 changes(void)
@@ -208,12 +233,13 @@ flow_modify_templates(void)
 }
 
 void
-flow_modify(void)
+flow_modify(bool can_decap_with)
 {
 	if (!changes())
 		return;
 	life();
 	tags();
 	decap_rss();
+	decap_with(can_decap_with);
 	limits();
 }

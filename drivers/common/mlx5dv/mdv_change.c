@@ -36,6 +36,8 @@ mdv_change_caps(struct mdv_dev *dev, struct mdv_change_caps *caps)
 			.decap = prm_flow_table_prop_layout_get_decap(rx),
 			.decap_l3 = prm_flow_table_prop_layout_get_reformat_l3_tunnel_to_l2(rx),
 			.pop_vlan = prm_flow_table_prop_layout_get_pop_vlan(rx),
+			.decap_with_jump = prm_flow_table_prop_layout_get_reformat_and_fwd_to_table(rx),
+			.decap_with_pop = prm_flow_table_prop_layout_get_reformat_and_vlan_action(rx),
 			.modify_with_pop = prm_flow_table_prop_layout_get_modify_and_vlan_action(rx),
 			.modify_with_l3 = prm_flow_table_prop_layout_get_reformat_and_modify_action(rx),
 		};

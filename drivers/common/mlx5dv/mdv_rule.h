@@ -42,6 +42,11 @@ struct mdv_rule_table;
 struct mdv_change_caps {
 	uint8_t max_modify;	/**< Actions of a list that changes fields, 0: none can be changed. */
 	bool decap, decap_l3;	/**< Tunnels before an Ethernet header, and before an IP header. */
+	/**
+	 * A rule that removes a tunnel leads to a table, and pops a tag (reformat_and_fwd_to_table,
+	 * reformat_and_vlan_action; Linux, en_tc.c, validate_goto_chain()).
+	 */
+	bool decap_with_jump, decap_with_pop;
 	bool pop_vlan;		/**< In further tables, and in the root in VFIO mode. */
 	bool modify_with_pop, modify_with_l3; /**< Fields are changed in the same rule. */
 };

@@ -276,9 +276,10 @@ action_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action)
 
 /** What the device can do, in one rule. */
 static int
-caps_check(const struct mdv_change_caps *caps, const struct mlxpmd_flow_change *out,
+caps_check(const struct mdv_change_caps *caps, const struct mlxpmd_flow_change *out, enum mlxpmd_flow_target target,
 	   const struct rte_flow_action *actions, struct rte_flow_error *error)
 {
+	const bool decap = out->decap != MLXPMD_DECAP_NONE;
 	const char *why = NULL;
 
 	if (out->nb_modify > caps->max_modify)
@@ -289,6 +290,10 @@ caps_check(const struct mdv_change_caps *caps, const struct mlxpmd_flow_change *
 		why = "the device does not remove such tunnels";
 	else if (out->pop_vlan && !caps->pop_vlan)
 		why = "the device does not pop VLAN tags";
+	else if (decap && target == MLXPMD_TARGET_JUMP && !caps->decap_with_jump)
+		why = "the device does not jump in a flow that removes a tunnel (reformat_and_fwd_to_table)";
+	else if (decap && out->pop_vlan && !caps->decap_with_pop)
+		why = "the device does not pop VLAN tags in a flow that removes a tunnel (reformat_and_vlan_action)";
 	else if (out->nb_modify != 0 && ((out->pop_vlan && !caps->modify_with_pop) ||
 					 (out->decap == MLXPMD_DECAP_L3 && !caps->modify_with_l3)))
 		why = "the device does not change fields in the same flow: jump to another group first";
@@ -327,7 +332,7 @@ mlxpmd_flow_change_compile(struct mlxpmd_port *port, const struct rte_flow_attr 
 		return mlxpmd_flow_refuse(error, rte_errno, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
 					  "the device's capabilities cannot be read");
 	flows->change_caps_read = true;
-	return caps_check(&flows->change_caps, out, actions, error);
+	return caps_check(&flows->change_caps, out, compiled->target, actions, error);
 }
 
 /* ------------------------------------------------------------------ with flows */
