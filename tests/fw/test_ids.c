@@ -52,6 +52,47 @@ test_reuse(void)
 	CHECK(highest < first + 1000);
 }
 
+/* Ranges of ids are reused, too, late and whole, also while single ids come and go; all that are live differ. */
+static void
+test_ranges(void)
+{
+	enum { IDS = 128, LIVE = 5 };
+	struct emu_obj *live[LIVE] = {NULL}, *single[LIVE] = {NULL};
+	uint32_t highest = 0, first = 0, again = 0;
+
+	for (unsigned i = 0; i < 40000; i++) {
+		struct emu_obj **o = &live[i % LIVE], **one = &single[i * 3 % LIVE];
+
+		if (*o != NULL)
+			CHECK_EQ(emu_obj_destroy(*o), 0);
+		*o = emu_obj_new_range(f.dev, f.ctx, EMU_OBJ_FLOW_COUNTER, sizeof(**o), IDS, NULL);
+		if (*o == NULL || (*o)->id % 4 != 0) {
+			CHECK(*o != NULL && (*o)->id % 4 == 0);
+			return;
+		}
+		for (unsigned k = 0; k < IDS; k++)
+			CHECK(emu_obj_find(f.dev, EMU_OBJ_FLOW_COUNTER, (*o)->id + k) == *o);
+		if (i == 0)
+			first = (*o)->id;
+		else if ((*o)->id == first && again == 0)
+			again = i;
+		highest = (*o)->id > highest ? (*o)->id : highest;
+		if (i % 7 != 0)
+			continue;
+		if (*one != NULL)
+			CHECK_EQ(emu_obj_destroy(*one), 0);
+		*one = emu_obj_new(f.dev, f.ctx, EMU_OBJ_FLOW_COUNTER, sizeof(**one), NULL);
+		CHECK(*one != NULL && emu_obj_find(f.dev, EMU_OBJ_FLOW_COUNTER, (*one)->id) == *one);
+	}
+	CHECK(again >= LIVE + 2);
+	CHECK(highest < first + 100 * IDS);
+	for (unsigned i = 0; i < LIVE; i++) {
+		CHECK_EQ(emu_obj_destroy(live[i]), 0);
+		CHECK_EQ(emu_obj_destroy(single[i]), 0);
+	}
+	CHECK_EQ(emu_obj_count(f.dev, EMU_OBJ_FLOW_COUNTER), 0);
+}
+
 static void
 test_exhaustion(void)
 {
@@ -97,6 +138,7 @@ main(void)
 	fix_open(&f);
 	test_unique();
 	test_reuse();
+	test_ranges();
 	test_exhaustion();
 	test_destroy_command();
 	fix_close(&f);

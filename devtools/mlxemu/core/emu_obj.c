@@ -171,9 +171,47 @@ slot_give(struct id_space *s, uint32_t index)
 	s->freed_len++;
 }
 
+static uint32_t *
+freed_at(const struct id_space *s, uint32_t place)
+{
+	return &s->freed[(s->freed_head + place) % s->slots];
+}
+
+/*
+ * Place in the queue of the range that was freed first, whose ids are consecutive there; the last keep ids of the queue
+ * are not looked at. -1: there is none.
+ */
+static int64_t
+freed_range(const struct id_space *s, uint32_t ids, uint32_t keep)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; (uint64_t)i + keep < s->freed_len; i++) {
+		uint32_t index = *freed_at(s, i);
+
+		n = n != 0 && index == *freed_at(s, i - 1) + 1 ? n + 1 : (s->base + index) % 4 == 0;
+		if (n == ids)
+			return (int64_t)i - ids + 1;
+	}
+	return -1;
+}
+
+/* Takes a range out of the queue; those before it move up. */
+static int64_t
+freed_take_range(struct id_space *s, uint32_t place, uint32_t ids)
+{
+	uint32_t first = *freed_at(s, place);
+
+	for (uint32_t i = place; i-- > 0;)
+		*freed_at(s, i + ids) = *freed_at(s, i);
+	s->freed_head = (s->freed_head + ids) % s->slots;
+	s->freed_len -= ids;
+	return first;
+}
+
 /* The first index of consecutive slots that were never used, or -1. Those before it are free for others. */
 static int64_t
-space_take_range(struct id_space *s, uint32_t ids)
+fresh_take_range(struct id_space *s, uint32_t ids)
 {
 	uint32_t first = s->fresh + (0u - (s->base + s->fresh)) % 4;
 
@@ -186,6 +224,20 @@ space_take_range(struct id_space *s, uint32_t ids)
 		slot_give(s, s->fresh++);
 	s->fresh += ids;
 	return first;
+}
+
+static int64_t
+space_take_range(struct id_space *s, uint32_t ids)
+{
+	int64_t place = freed_range(s, ids, EMU_ID_DELAY), first;
+
+	if (place < 0) {
+		first = fresh_take_range(s, ids);
+		if (first >= 0)
+			return first;
+		place = freed_range(s, ids, 0);
+	}
+	return place < 0 ? -1 : freed_take_range(s, (uint32_t)place, ids);
 }
 
 void *
