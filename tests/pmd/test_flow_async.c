@@ -151,6 +151,35 @@ operations(void)
 	CHECK_EQ(flow_queue_of_udp(4000), 0);
 }
 
+/* What one queue destroys is not used by operations that another one still has. */
+static void
+between_queues(void)
+{
+	struct rte_flow *flow = create(table, &later, 4000, 3, 0);
+	struct rte_flow_op_result res[2];
+
+	REQUIRE(flow != NULL);
+	CHECK_EQ(rte_flow_async_destroy(PORT_A, 1, &at_once, flow, NULL, &error), -EBUSY);
+	CHECK(strstr(error.message, "not pushed yet, in flow queue 0") != NULL, "%s", error.message);
+	CHECK_OK(rte_flow_push(PORT_A, 0, &error));
+	CHECK_EQ(flow_queue_of_udp(4000), 3);
+	CHECK_OK(rte_flow_async_destroy(PORT_A, 1, &later, flow, (void *)1, &error));
+	for (uint32_t i = 0; i < 2; i++) {
+		CHECK_EQ(rte_flow_async_destroy(PORT_A, i, &at_once, flow, NULL, &error), -EBUSY);
+		CHECK(strstr(error.message, "that destroys the flow") != NULL, "%s", error.message);
+	}
+	CHECK_OK(rte_flow_push(PORT_A, 1, &error));
+	CHECK_EQ(flow_queue_of_udp(4000), 0);
+	CHECK_EQ(rte_flow_pull(PORT_A, 1, res, RTE_DIM(res), &error), 1);
+	CHECK_EQ(res[0].status, RTE_FLOW_OP_SUCCESS);
+	PULL(0, 4000);
+	/* One queue creates and destroys in its order. */
+	flow = create(table, &later, 4000, 3, 0);
+	async_destroy(flow, &later, 2);
+	CHECK_OK(rte_flow_push(PORT_A, 0, &error));
+	PULL(0, 4000, 2);
+}
+
 /* What the device refuses is a result; the handle stays until it is destroyed. Flows are kept when the port stops. */
 static void
 failures(void)
@@ -410,9 +439,13 @@ indirect(void)
 	PULL(2, 3, 4); /* The flow uses it. */
 	CHECK_EQ(result.hits, 1);
 	CHECK_EQ(rte_flow_async_action_handle_update(PORT_A, 0, &at_once, handle, &count, NULL, &error), -ENOTSUP);
-	async_destroy(flow, &later, 5);
-	CHECK_OK(rte_flow_async_action_handle_destroy(PORT_A, 0, &at_once, handle, (void *)6, &error));
-	PULL(0, 5, 6);
+	async_destroy(flow, &at_once, 5);
+	/* A query of one queue keeps the handle from others, and from the caller. */
+	CHECK_OK(rte_flow_async_action_handle_query(PORT_A, 0, &later, handle, &result, (void *)6, &error));
+	CHECK_EQ(rte_flow_action_handle_destroy(PORT_A, handle, &error), -EBUSY);
+	CHECK(strstr(error.message, "1 operations on the indirect action are not pushed") != NULL, "%s", error.message);
+	CHECK_OK(rte_flow_async_action_handle_destroy(PORT_A, 0, &at_once, handle, (void *)7, &error));
+	PULL(0, 5, 6, 7);
 	CHECK_OK(rte_flow_template_table_destroy(PORT_A, t, &error));
 	CHECK_OK(rte_flow_actions_template_destroy(PORT_A, counting, &error));
 }
@@ -421,11 +454,16 @@ void
 flow_async(void)
 {
 	const struct rte_flow_queue_attr size = { .size = SIZE }, *queues[] = { &size };
+	const struct rte_flow_indir_action_conf conf = { .ingress = 1 };
 	const struct rte_flow_port_attr none = { .nb_counters = 0 };
+	const struct rte_flow_action count = ACTION(COUNT);
+	static struct rte_flow_query_count result;
+	struct rte_flow_action_handle *handle;
 
 	configure();
 	templates();
 	operations();
+	between_queues();
 	flow_modify_templates();
 	failures();
 	limits();
@@ -440,4 +478,6 @@ flow_async(void)
 	/* Templates, table and operations that are left are destroyed with the port. */
 	CHECK(create(table, &at_once, 4000, 1, 0) != NULL);
 	CHECK(create(table, &later, 4001, 1, 0) != NULL);
+	handle = rte_flow_action_handle_create(PORT_A, &conf, &count, &error);
+	CHECK_OK(rte_flow_async_action_handle_query(PORT_A, 0, &later, handle, &result, NULL, &error));
 }

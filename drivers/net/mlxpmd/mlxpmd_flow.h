@@ -100,6 +100,7 @@ struct rte_flow_action_handle {
 	TAILQ_ENTRY(rte_flow_action_handle) next;
 	enum rte_flow_action_type type;
 	unsigned int users; /**< Flows. */
+	unsigned int ops;   /**< Operations on it that are not pushed. */
 	struct mlxpmd_flow_counter *counter;
 	struct mlxpmd_flow_dest *dest;
 };
@@ -251,7 +252,7 @@ struct rte_flow {
 	uint8_t depth;
 	bool multicast;	/**< Counted in nb_multicast. */
 	bool idle;	/**< Has no rules: the operation that creates it is not pushed, or has failed. */
-	uint8_t ops;	/**< Operations on it that are not pushed. */
+	uint8_t ops;	/**< Operations on it that are not pushed, all in one queue. */
 	struct rte_flow_template_table *made_from; /**< NULL: by rte_flow_create(). */
 	struct mlxpmd_flow_group *group; /**< NULL: group 0. */
 	struct mlxpmd_flow_group *jump;
@@ -262,6 +263,8 @@ struct rte_flow {
 	struct mdv_change *decap, *modify; /**< What it changes of packets; NULL: nothing. */
 	bool pop_vlan;
 	uint8_t nb_modify;
+	bool leaves;	/**< One of ops destroys it. */
+	uint16_t queue;	/**< The one of ops. */
 	/** One rule for each traffic class whose hash differs; else the last one alone. */
 	struct mdv_rule *rule[MLXPMD_NB_RSS_CLASSES];
 	uint32_t nb_words;

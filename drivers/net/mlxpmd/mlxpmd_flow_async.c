@@ -57,8 +57,10 @@ op_run(struct mlxpmd_port *port, struct op *op)
 	case OP_HANDLE_CREATE: /* Created when it was enqueued, for the caller's handle. */
 		return 0;
 	case OP_HANDLE_DESTROY:
+		op->handle->ops--;
 		return mlxpmd_flow_handle_remove(port, op->handle, &error);
 	case OP_HANDLE_QUERY:
+		op->handle->ops--;
 		return mlxpmd_flow_handle_read(op->handle, op->data, &error);
 	}
 	return -EINVAL;
@@ -143,6 +145,7 @@ mlxpmd_flow_async_create(struct rte_eth_dev *eth_dev, uint32_t queue_id, const s
 		return NULL;
 	}
 	flow->ops++;
+	flow->queue = (uint16_t)queue_id;
 	op_enqueue(port, queue, attr, &(struct op){ .kind = OP_CREATE, .user_data = user_data, .flow = flow });
 	return flow;
 }
@@ -161,6 +164,20 @@ mlxpmd_flow_async_create_by_index(struct rte_eth_dev *eth_dev __rte_unused, uint
 	return NULL;
 }
 
+/** A flow is destroyed once, after the operation that creates it: queues are pushed in any order. */
+static int
+destroy_check(const struct rte_flow *flow, uint32_t queue_id, struct rte_flow_error *error)
+{
+	if (flow->leaves)
+		return mlxpmd_flow_refuse(error, EBUSY, RTE_FLOW_ERROR_TYPE_HANDLE, flow,
+					  "an operation that destroys the flow is not pushed yet");
+	if (flow->ops != 0 && flow->queue != queue_id)
+		return mlxpmd_flow_refuse(error, EBUSY, RTE_FLOW_ERROR_TYPE_HANDLE, flow,
+					  "the operation that creates the flow is not pushed yet, in flow queue %u",
+					  flow->queue);
+	return 0;
+}
+
 int
 mlxpmd_flow_async_destroy(struct rte_eth_dev *eth_dev, uint32_t queue_id, const struct rte_flow_op_attr *attr,
 			  struct rte_flow *flow, void *user_data, struct rte_flow_error *error)
@@ -170,7 +187,13 @@ mlxpmd_flow_async_destroy(struct rte_eth_dev *eth_dev, uint32_t queue_id, const 
 
 	if (queue == NULL)
 		return -rte_errno;
+	if (destroy_check(flow, queue_id, error) != 0) {
+		pthread_mutex_unlock(&port->lock);
+		return -rte_errno;
+	}
 	flow->ops++;
+	flow->leaves = true;
+	flow->queue = (uint16_t)queue_id;
 	op_enqueue(port, queue, attr, &(struct op){ .kind = OP_DESTROY, .user_data = user_data, .flow = flow });
 	return 0;
 }
@@ -249,6 +272,7 @@ mlxpmd_flow_async_handle_destroy(struct rte_eth_dev *eth_dev, uint32_t queue_id,
 
 	if (queue == NULL)
 		return -rte_errno;
+	handle->ops++;
 	op_enqueue(port, queue, attr,
 		   &(struct op){ .kind = OP_HANDLE_DESTROY, .user_data = user_data, .handle = handle });
 	return 0;
@@ -271,12 +295,13 @@ mlxpmd_flow_async_handle_query(struct rte_eth_dev *eth_dev, uint32_t queue_id, c
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	struct mlxpmd_flow_queue *queue = queue_lock_free(port, queue_id, error);
+	struct rte_flow_action_handle *read = (struct rte_flow_action_handle *)(uintptr_t)handle;
 
 	if (queue == NULL)
 		return -rte_errno;
+	read->ops++;
 	op_enqueue(port, queue, attr,
-		   &(struct op){ .kind = OP_HANDLE_QUERY, .user_data = user_data, .data = data,
-				 .handle = (struct rte_flow_action_handle *)(uintptr_t)handle });
+		   &(struct op){ .kind = OP_HANDLE_QUERY, .user_data = user_data, .data = data, .handle = read });
 	return 0;
 }
 
@@ -330,13 +355,26 @@ configure_check(const struct mlxpmd_port *port, const struct rte_flow_port_attr 
 	return 0;
 }
 
+/** Drops operations that are not pushed, which leaves indirect actions without users. */
+static void
+queue_remove(struct mlxpmd_flow_queue *queue)
+{
+	for (; queue->done != queue->enqueued; queue->done++) {
+		const struct op *op = op_at(queue, queue->done);
+
+		if (op->kind == OP_HANDLE_DESTROY || op->kind == OP_HANDLE_QUERY)
+			op->handle->ops--;
+	}
+	free(queue);
+}
+
 void
 mlxpmd_flow_queues_remove(struct mlxpmd_port *port)
 {
 	struct mlxpmd_flows *flows = port->flows;
 
 	for (uint16_t i = 0; i < flows->nb_queues; i++)
-		free(flows->queues[i]);
+		queue_remove(flows->queues[i]);
 	free(flows->queues);
 	flows->queues = NULL;
 	flows->nb_queues = 0;

@@ -115,6 +115,9 @@ mlxpmd_flow_handle_remove(struct mlxpmd_port *port, struct rte_flow_action_handl
 	if (handle->users != 0)
 		return mlxpmd_flow_refuse(error, EBUSY, RTE_FLOW_ERROR_TYPE_HANDLE, handle,
 					  "%u flows use the indirect action", handle->users);
+	if (handle->ops != 0)
+		return mlxpmd_flow_refuse(error, EBUSY, RTE_FLOW_ERROR_TYPE_HANDLE, handle,
+					  "%u operations on the indirect action are not pushed yet", handle->ops);
 	TAILQ_REMOVE(&port->flows->handles, handle, next);
 	mlxpmd_flow_counter_put(port, handle->counter);
 	mlxpmd_flow_dest_put(port, handle->dest);
