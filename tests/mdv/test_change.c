@@ -104,6 +104,17 @@ check_tables(struct mdv_dev *dev, struct mdv_obj *tir)
 	mdv_rule_table_destroy(further);
 }
 
+/* Tables without decapsulation, which the device would refuse there. */
+static void
+check_switchdev(struct mdv_dev *dev, const struct mdv_change_caps *caps)
+{
+	struct mdv_rule_table *table = mdv_rule_table_create(dev, MDV_TABLE_LEVEL_MIN);
+
+	CHECK(!caps->decap && !caps->decap_l3);
+	CHECK(table != NULL);
+	mdv_rule_table_destroy(table);
+}
+
 void
 test_changes(struct mdv_dev *dev)
 {
@@ -116,6 +127,8 @@ test_changes(struct mdv_dev *dev)
 	struct mdv_rq rq;
 
 	CHECK_EQ(mdv_change_caps(dev, &caps), 0);
+	if (mdv_own(dev)->switchdev)
+		check_switchdev(dev, &caps);
 	/* A card without them. */
 	if (caps.max_modify == 0 || !caps.decap || !caps.decap_l3 || !caps.pop_vlan)
 		return;

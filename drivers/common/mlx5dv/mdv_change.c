@@ -30,11 +30,13 @@ mdv_change_caps(struct mdv_dev *dev, struct mdv_change_caps *caps)
 	ret = mdv_caps_page(dev, PRM_HCA_CAP_TYPE_FLOW_TABLE, out);
 	nic = (const struct prm_flow_table_nic_cap *)prm_query_hca_cap_out_capability_c(out);
 	rx = prm_flow_table_nic_cap_flow_table_properties_nic_receive_c(nic);
+	/* In switchdev mode the FDB may decapsulate; tables of received packets do not then (mdv_rule_fw.c). */
 	if (ret == 0)
 		*caps = (struct mdv_change_caps){
 			.max_modify = (uint8_t)prm_flow_table_prop_layout_get_max_modify_header_actions(rx),
-			.decap = prm_flow_table_prop_layout_get_decap(rx),
-			.decap_l3 = prm_flow_table_prop_layout_get_reformat_l3_tunnel_to_l2(rx),
+			.decap = prm_flow_table_prop_layout_get_decap(rx) && !mdv_own(dev)->switchdev,
+			.decap_l3 = prm_flow_table_prop_layout_get_reformat_l3_tunnel_to_l2(rx) &&
+				    !mdv_own(dev)->switchdev,
 			.pop_vlan = prm_flow_table_prop_layout_get_pop_vlan(rx),
 			.decap_with_jump = prm_flow_table_prop_layout_get_reformat_and_fwd_to_table(rx),
 			.decap_with_pop = prm_flow_table_prop_layout_get_reformat_and_vlan_action(rx),

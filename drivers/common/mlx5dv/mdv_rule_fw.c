@@ -75,8 +75,9 @@ limits_check(struct fw_table *t, const struct prm_flow_table_prop_layout *rx)
 	t->log_entries = RTE_MIN(log_size, FW_LOG_ENTRIES);
 	t->any_level = prm_flow_table_prop_layout_get_ignore_flow_level(rx);
 	t->resets_root = prm_flow_table_prop_layout_get_reset_root_to_default(rx);
-	t->decap = prm_flow_table_prop_layout_get_decap(rx);
-	t->decap_l3 = prm_flow_table_prop_layout_get_reformat_l3_tunnel_to_l2(rx);
+	/* As mlx5_ib (Linux, hw/mlx5/fs.c, _get_flow_table()): not if the FDB can have encapsulation. */
+	t->decap = prm_flow_table_prop_layout_get_decap(rx) && !mdv_own(dev)->switchdev;
+	t->decap_l3 = prm_flow_table_prop_layout_get_reformat_l3_tunnel_to_l2(rx) && !mdv_own(dev)->switchdev;
 	return 0;
 }
 
