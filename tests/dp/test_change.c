@@ -500,6 +500,9 @@ kernel(void)
 	CHECK_EQ(rig_flow_try(b.p, 4, mask, value, &attr, &second), 0);
 	CHECK_EQ(emu_obj_destroy(second), 0);
 	b.p->dev->profile = card;
+	b.p->dev->eswitch.on = true;
+	CHECK_EQ(rig_flow_try(b.p, 4, mask, value, &attr, &second), -EINVAL);
+	b.p->dev->eswitch.on = false;
 	CHECK_EQ(emu_fw_destroy(b.p->ctx, m, NULL, 0), -EREMOTEIO);
 	CHECK_EQ(emu_fw_destroy(b.p->ctx, other, NULL, 0), 0);
 	rig_ip_frame(&f, b.p->dev, 4, 17, 20, 0, -1);

@@ -391,6 +391,25 @@ test_decap_with(void)
 	f.dev->profile = all;
 }
 
+/* In switchdev mode the FDB decapsulates, and tables of received packets do not. */
+static void
+test_switchdev(void)
+{
+	struct prm_create_flow_table_in in = {0};
+	struct prm_flow_table_context *ctx = prm_create_flow_table_in_flow_table_context(&in);
+
+	prm_create_flow_table_in_set_opcode(&in, PRM_CMD_OP_CREATE_FLOW_TABLE);
+	f.dev->eswitch.on = true;
+	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), 0);
+	prm_flow_table_context_set_decap_en(ctx, 1);
+	REFUSED(fix_exec(&f, &in, sizeof(in)), FT_FEATURE);
+	prm_flow_table_context_set_decap_en(ctx, 0);
+	prm_flow_table_context_set_reformat_en(ctx, 1);
+	REFUSED(fix_exec(&f, &in, sizeof(in)), FT_FEATURE);
+	f.dev->eswitch.on = false;
+	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), 0);
+}
+
 /* What the capabilities name can be set, and the widths are those of the fields. */
 static void
 test_capabilities(void)
@@ -432,6 +451,7 @@ main(void)
 	test_entry_refusals();
 	test_without();
 	test_decap_with();
+	test_switchdev();
 	test_capabilities();
 	fix_close(&f);
 	return fix_result("modify header contexts");

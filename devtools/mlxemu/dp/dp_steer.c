@@ -276,6 +276,8 @@ check_flow(struct emu_ctx *ctx, const struct dp_matcher *m, const struct emu_flo
 		why = "flow tag has more than 24 bits";
 	else if (changes(attr) && (m->table != TABLE_RX || attr->drop || (attr->decap && attr->reformat != NULL)))
 		why = "this table, or a rule that drops, changes no packets, and there is one decapsulation";
+	else if (ctx->dev->eswitch.on && (attr->decap || attr->reformat != NULL))
+		why = "in switchdev mode the kernel's tables decapsulate nothing: hw/mlx5/fs.c, _get_flow_table()";
 	else if (known && decap_leads(ctx, attr))
 		why = "decapsulation and a table as destination without reformat_and_fwd_to_table";
 	if (why == NULL)

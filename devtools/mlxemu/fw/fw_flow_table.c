@@ -110,6 +110,18 @@ table_miss(struct fw_cmd *c, const struct prm_flow_table_context *ctx, unsigned 
 	return 0;
 }
 
+/*
+ * A table of received packets decapsulates unless the FDB does: mlx5_ib sets neither bit for a port of an eswitch, nor
+ * when devlink's encap-mode, which is basic by default, is on (hw/mlx5/fs.c, _get_flow_table()).
+ * assumed: firmware refuses the bits then. Other reading: it accepts them, and the kernel is careful. Test:
+ * fw/test_modify_header.c.
+ */
+static bool
+decap_allowed(const struct fw_cmd *c)
+{
+	return !is_fdb(c) && !c->dev->eswitch.on;
+}
+
 static int
 table_check(struct fw_cmd *c, const struct prm_flow_table_context *ctx)
 {
@@ -117,8 +129,8 @@ table_check(struct fw_cmd *c, const struct prm_flow_table_context *ctx)
 	unsigned level = prm_flow_table_context_get_level(ctx);
 	unsigned log_size = prm_flow_table_context_get_log_size(ctx);
 
-	if ((prm_flow_table_context_get_reformat_en(ctx) && (is_fdb(c) || !p->reformat_l3_tunnel_to_l2)) ||
-	    (prm_flow_table_context_get_decap_en(ctx) && (is_fdb(c) || !p->decap)) ||
+	if ((prm_flow_table_context_get_reformat_en(ctx) && (!decap_allowed(c) || !p->reformat_l3_tunnel_to_l2)) ||
+	    (prm_flow_table_context_get_decap_en(ctx) && (!decap_allowed(c) || !p->decap)) ||
 	    prm_flow_table_context_get_sw_owner(ctx) ||
 	    prm_flow_table_context_get_termination_table(ctx) ||
 	    prm_flow_table_context_get_rtc_valid(ctx) ||
