@@ -19,6 +19,12 @@
 
 /* Limit of fields in a dictionary, below RTE_TEL_MAX_DICT_ENTRIES. */
 #define FIELDS_MAX 240
+/*
+ * A reply has 16 KiB of JSON at most, of which fields and their names may take so many bytes: DPDK drops a container
+ * that does not fit. Lines of hex take 4,400 bytes, the rest a few hundred.
+ */
+#define FIELDS_BYTES 15000
+#define FIELDS_BYTES_HEX 11000
 #define OBJECTS_MAX 4096
 /* Of a reply in hex: bytes of a line, and lines. */
 #define LINE_BYTES 32
@@ -29,6 +35,7 @@
 struct fields {
 	struct rte_tel_data *d;
 	unsigned int n, left_out;
+	size_t room;	/* In bytes. */
 };
 
 /*
@@ -56,6 +63,7 @@ add_field(void *arg, const char *path, uint64_t value, const char *value_name)
 {
 	struct fields *f = arg;
 	char name[RTE_TEL_MAX_STRING_LEN], hex[2 + 16 + 1];
+	size_t bytes;
 	int rc;
 
 	/* Added by add_result(). */
@@ -70,6 +78,14 @@ add_field(void *arg, const char *path, uint64_t value, const char *value_name)
 	snprintf(hex, sizeof(hex), "0x%016" PRIx64, value);
 	if (value_name == NULL && value > INT64_MAX)
 		value_name = hex;
+	/* With quotes, colon, comma and space. */
+	bytes = strlen(name) + 7;
+	bytes += value_name != NULL ? strlen(value_name) : (size_t)snprintf(NULL, 0, "%" PRIu64, value);
+	if (bytes > f->room) {
+		f->left_out++;
+		return;
+	}
+	f->room -= bytes;
 	rc = value_name != NULL ? rte_tel_data_add_dict_string(f->d, name, value_name) :
 				  rte_tel_data_add_dict_uint(f->d, name, value);
 	f->n += rc == 0;
@@ -77,9 +93,9 @@ add_field(void *arg, const char *path, uint64_t value, const char *value_name)
 }
 
 static int
-add_fields(struct rte_tel_data *d, const struct mdv_request *q)
+add_fields(struct rte_tel_data *d, const struct mdv_request *q, size_t room)
 {
-	struct fields f = { .d = mlxpmd_telemetry_dict(d, "fields") };
+	struct fields f = { .d = mlxpmd_telemetry_dict(d, "fields"), .room = room };
 
 	if (f.d == NULL)
 		return -ENOMEM;
@@ -171,7 +187,7 @@ add_caps(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
 	rte_tel_data_add_dict_string(d, "device", port->mdv->ibdev_name);
 	rte_tel_data_add_dict_string(d, "driver", "mlx5");
 	add_result(d, port, q, err);
-	rc = err == 0 ? add_fields(d, q) : 0;
+	rc = err == 0 ? add_fields(d, q, FIELDS_BYTES) : 0;
 	return rc == 0 ? add_page_names(d) : rc;
 }
 
@@ -323,7 +339,7 @@ add_command(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
 	rte_tel_data_add_dict_string(d, "command", q->name);
 	rte_tel_data_add_dict_int(d, "opcode", q->opcode);
 	add_result(d, port, q, err);
-	rc = add_fields(d, q);
+	rc = add_fields(d, q, FIELDS_BYTES_HEX);
 	return rc == 0 ? add_hex(d, q) : rc;
 }
 
