@@ -147,6 +147,8 @@ struct mlxpmd_flow_change {
 	uint8_t nb_modify;
 	struct prm_set_add_copy_action_in_auto modify[MLXPMD_FLOW_MODIFY_MAX];
 };
+/** Bytes of the configuration that an action has to have, 0: none; -1: the action does not change packets. */
+int mlxpmd_flow_change_conf(enum rte_flow_action_type type);
 /** Compiles the actions of a list that change packets; the others are compiled. As mlxpmd_flow_pattern_compile(). */
 int mlxpmd_flow_change_compile(struct mlxpmd_port *port, const struct rte_flow_attr *attr,
 			       const struct mlxpmd_flow_pattern *pattern, const struct rte_flow_action *actions,

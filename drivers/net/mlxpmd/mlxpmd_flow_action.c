@@ -228,31 +228,12 @@ static const struct known {
 	{ RTE_FLOW_ACTION_TYPE_AGE, true, false, age_compile },
 	{ RTE_FLOW_ACTION_TYPE_SEND_TO_KERNEL, false, false, kernel_compile },
 	{ RTE_FLOW_ACTION_TYPE_INDIRECT, true, false, indirect_compile },
-	{ RTE_FLOW_ACTION_TYPE_MODIFY_FIELD, true, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_SET_MAC_SRC, true, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_SET_MAC_DST, true, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_SRC, true, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_DST, true, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_SRC, true, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_DST, true, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_DSCP, true, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_DSCP, true, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_SET_TP_SRC, true, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_SET_TP_DST, true, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_SET_TTL, true, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_SET_TAG, true, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_SET_META, true, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_DEC_TTL, false, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_INC_TCP_SEQ, true, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_DEC_TCP_SEQ, true, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_INC_TCP_ACK, true, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_DEC_TCP_ACK, true, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_OF_SET_VLAN_VID, true, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_OF_POP_VLAN, false, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_VXLAN_DECAP, false, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_NVGRE_DECAP, false, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_RAW_DECAP, true, false, change_compile },
-	{ RTE_FLOW_ACTION_TYPE_RAW_ENCAP, true, false, change_compile },
+};
+
+/** Actions that change packets, without and with a configuration. */
+static const struct known changes[] = {
+	{ .conf = false, .compile = change_compile },
+	{ .conf = true, .compile = change_compile },
 };
 
 /** Why an action that rte_flow.h has cannot be; NULL: it is like many others. */
@@ -280,6 +261,8 @@ known_find(const struct rte_flow_action *action, struct rte_flow_error *error)
 	for (unsigned int i = 0; i < RTE_DIM(actions_known); i++)
 		if (actions_known[i].type == action->type)
 			return &actions_known[i];
+	if (mlxpmd_flow_change_conf(action->type) >= 0)
+		return &changes[mlxpmd_flow_change_conf(action->type) > 0];
 	if (reason(action->type) != NULL)
 		(void)REFUSE_ACTION(error, ENOTSUP, action, "action %s: %s", action_name(action), reason(action->type));
 	else

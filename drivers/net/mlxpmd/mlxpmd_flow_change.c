@@ -229,49 +229,65 @@ pop_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action)
 
 /* ------------------------------------------------------------------ the list */
 
-/** How the actions are compiled: those that set one field by the field. */
+/** The actions that change packets, and how they are compiled: those that set one field by the field. */
 static const struct known {
 	enum rte_flow_action_type type;
+	uint8_t bytes;		/**< Of the configuration; 0: there is none. */
 	enum rte_flow_field_id field;
 	int (*compile)(struct mlxpmd_mod_list *c, const struct rte_flow_action *action);
 } known[] = {
-	{ RTE_FLOW_ACTION_TYPE_SET_MAC_SRC, RTE_FLOW_FIELD_MAC_SRC, NULL },
-	{ RTE_FLOW_ACTION_TYPE_SET_MAC_DST, RTE_FLOW_FIELD_MAC_DST, NULL },
-	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_SRC, RTE_FLOW_FIELD_IPV4_SRC, NULL },
-	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_DST, RTE_FLOW_FIELD_IPV4_DST, NULL },
-	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_SRC, RTE_FLOW_FIELD_IPV6_SRC, NULL },
-	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_DST, RTE_FLOW_FIELD_IPV6_DST, NULL },
-	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_DSCP, RTE_FLOW_FIELD_IPV4_DSCP, NULL },
-	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_DSCP, RTE_FLOW_FIELD_IPV6_DSCP, NULL },
-	{ .type = RTE_FLOW_ACTION_TYPE_SET_TP_SRC, .compile = tp_compile },
-	{ .type = RTE_FLOW_ACTION_TYPE_SET_TP_DST, .compile = tp_compile },
-	{ .type = RTE_FLOW_ACTION_TYPE_SET_TTL, .compile = ttl_compile },
-	{ .type = RTE_FLOW_ACTION_TYPE_DEC_TTL, .compile = ttl_compile },
-	{ .type = RTE_FLOW_ACTION_TYPE_INC_TCP_SEQ, .compile = number_compile },
-	{ .type = RTE_FLOW_ACTION_TYPE_DEC_TCP_SEQ, .compile = number_compile },
-	{ .type = RTE_FLOW_ACTION_TYPE_INC_TCP_ACK, .compile = number_compile },
-	{ .type = RTE_FLOW_ACTION_TYPE_DEC_TCP_ACK, .compile = number_compile },
-	{ .type = RTE_FLOW_ACTION_TYPE_SET_TAG, .compile = register_compile },
-	{ .type = RTE_FLOW_ACTION_TYPE_SET_META, .compile = register_compile },
-	{ .type = RTE_FLOW_ACTION_TYPE_MODIFY_FIELD, .compile = mlxpmd_mod_field_compile },
-	{ .type = RTE_FLOW_ACTION_TYPE_OF_SET_VLAN_VID, .compile = vid_compile },
-	{ .type = RTE_FLOW_ACTION_TYPE_OF_POP_VLAN, .compile = pop_compile },
-	{ .type = RTE_FLOW_ACTION_TYPE_VXLAN_DECAP, .compile = decap_compile },
-	{ .type = RTE_FLOW_ACTION_TYPE_NVGRE_DECAP, .compile = decap_compile },
-	{ .type = RTE_FLOW_ACTION_TYPE_RAW_DECAP, .compile = raw_decap_compile },
-	{ .type = RTE_FLOW_ACTION_TYPE_RAW_ENCAP, .compile = raw_encap_compile },
+	{ RTE_FLOW_ACTION_TYPE_SET_MAC_SRC, sizeof(struct rte_flow_action_set_mac), RTE_FLOW_FIELD_MAC_SRC, NULL },
+	{ RTE_FLOW_ACTION_TYPE_SET_MAC_DST, sizeof(struct rte_flow_action_set_mac), RTE_FLOW_FIELD_MAC_DST, NULL },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_SRC, sizeof(struct rte_flow_action_set_ipv4), RTE_FLOW_FIELD_IPV4_SRC, NULL },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_DST, sizeof(struct rte_flow_action_set_ipv4), RTE_FLOW_FIELD_IPV4_DST, NULL },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_SRC, sizeof(struct rte_flow_action_set_ipv6), RTE_FLOW_FIELD_IPV6_SRC, NULL },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_DST, sizeof(struct rte_flow_action_set_ipv6), RTE_FLOW_FIELD_IPV6_DST, NULL },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV4_DSCP, sizeof(struct rte_flow_action_set_dscp), RTE_FLOW_FIELD_IPV4_DSCP, NULL },
+	{ RTE_FLOW_ACTION_TYPE_SET_IPV6_DSCP, sizeof(struct rte_flow_action_set_dscp), RTE_FLOW_FIELD_IPV6_DSCP, NULL },
+	{ RTE_FLOW_ACTION_TYPE_SET_TP_SRC, sizeof(struct rte_flow_action_set_tp), 0, tp_compile },
+	{ RTE_FLOW_ACTION_TYPE_SET_TP_DST, sizeof(struct rte_flow_action_set_tp), 0, tp_compile },
+	{ RTE_FLOW_ACTION_TYPE_SET_TTL, sizeof(struct rte_flow_action_set_ttl), 0, ttl_compile },
+	{ RTE_FLOW_ACTION_TYPE_DEC_TTL, 0, 0, ttl_compile },
+	{ RTE_FLOW_ACTION_TYPE_INC_TCP_SEQ, sizeof(rte_be32_t), 0, number_compile },
+	{ RTE_FLOW_ACTION_TYPE_DEC_TCP_SEQ, sizeof(rte_be32_t), 0, number_compile },
+	{ RTE_FLOW_ACTION_TYPE_INC_TCP_ACK, sizeof(rte_be32_t), 0, number_compile },
+	{ RTE_FLOW_ACTION_TYPE_DEC_TCP_ACK, sizeof(rte_be32_t), 0, number_compile },
+	{ RTE_FLOW_ACTION_TYPE_SET_TAG, sizeof(struct rte_flow_action_set_tag), 0, register_compile },
+	{ RTE_FLOW_ACTION_TYPE_SET_META, sizeof(struct rte_flow_action_set_meta), 0, register_compile },
+	{ RTE_FLOW_ACTION_TYPE_MODIFY_FIELD, sizeof(struct rte_flow_action_modify_field), 0, mlxpmd_mod_field_compile },
+	{ RTE_FLOW_ACTION_TYPE_OF_SET_VLAN_VID, sizeof(struct rte_flow_action_of_set_vlan_vid), 0, vid_compile },
+	{ RTE_FLOW_ACTION_TYPE_OF_POP_VLAN, 0, 0, pop_compile },
+	{ RTE_FLOW_ACTION_TYPE_VXLAN_DECAP, 0, 0, decap_compile },
+	{ RTE_FLOW_ACTION_TYPE_NVGRE_DECAP, 0, 0, decap_compile },
+	{ RTE_FLOW_ACTION_TYPE_RAW_DECAP, sizeof(struct rte_flow_action_raw_decap), 0, raw_decap_compile },
+	{ RTE_FLOW_ACTION_TYPE_RAW_ENCAP, sizeof(struct rte_flow_action_raw_encap), 0, raw_encap_compile },
 };
+
+static const struct known *
+known_find(enum rte_flow_action_type type)
+{
+	for (unsigned int i = 0; i < RTE_DIM(known); i++)
+		if (known[i].type == type)
+			return &known[i];
+	return NULL;
+}
+
+int
+mlxpmd_flow_change_conf(enum rte_flow_action_type type)
+{
+	const struct known *k = known_find(type);
+
+	return k != NULL ? k->bytes : -1;
+}
 
 static int
 action_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action)
 {
-	for (unsigned int i = 0; i < RTE_DIM(known); i++) {
-		if (known[i].type != action->type)
-			continue;
-		return known[i].compile != NULL ? known[i].compile(c, action) :
-						  set_compile(c, action, known[i].field, action->conf);
-	}
-	return 0;
+	const struct known *k = known_find(action->type);
+
+	if (k == NULL)
+		return 0;
+	return k->compile != NULL ? k->compile(c, action) : set_compile(c, action, k->field, action->conf);
 }
 
 /** What the device can do, in one rule. */

@@ -188,7 +188,6 @@ struct conf_form {
 	} field[2];
 };
 #define FIELD(type, name) { offsetof(struct type, name), sizeof(((struct type *)NULL)->name) }
-#define WHOLE(name, conf) { .type = RTE_FLOW_ACTION_TYPE_##name, .bytes = sizeof(conf) }
 static const struct conf_form conf_forms[] = {
 	{ RTE_FLOW_ACTION_TYPE_QUEUE, sizeof(struct rte_flow_action_queue), { FIELD(rte_flow_action_queue, index) } },
 	{ RTE_FLOW_ACTION_TYPE_MARK, sizeof(struct rte_flow_action_mark), { FIELD(rte_flow_action_mark, id) } },
@@ -197,26 +196,19 @@ static const struct conf_form conf_forms[] = {
 	/* The timeout is a bit field, alone in its word. */
 	{ RTE_FLOW_ACTION_TYPE_AGE, sizeof(struct rte_flow_action_age),
 	  { { 0, sizeof(uint32_t) }, FIELD(rte_flow_action_age, context) } },
-	WHOLE(RSS, struct rte_flow_action_rss), WHOLE(MODIFY_FIELD, struct rte_flow_action_modify_field),
-	WHOLE(SET_MAC_SRC, struct rte_flow_action_set_mac), WHOLE(SET_MAC_DST, struct rte_flow_action_set_mac),
-	WHOLE(SET_IPV4_SRC, struct rte_flow_action_set_ipv4), WHOLE(SET_IPV4_DST, struct rte_flow_action_set_ipv4),
-	WHOLE(SET_IPV6_SRC, struct rte_flow_action_set_ipv6), WHOLE(SET_IPV6_DST, struct rte_flow_action_set_ipv6),
-	WHOLE(SET_IPV4_DSCP, struct rte_flow_action_set_dscp), WHOLE(SET_IPV6_DSCP, struct rte_flow_action_set_dscp),
-	WHOLE(SET_TP_SRC, struct rte_flow_action_set_tp), WHOLE(SET_TP_DST, struct rte_flow_action_set_tp),
-	WHOLE(SET_TTL, struct rte_flow_action_set_ttl), WHOLE(SET_TAG, struct rte_flow_action_set_tag),
-	WHOLE(SET_META, struct rte_flow_action_set_meta), WHOLE(INC_TCP_SEQ, rte_be32_t),
-	WHOLE(DEC_TCP_SEQ, rte_be32_t), WHOLE(INC_TCP_ACK, rte_be32_t), WHOLE(DEC_TCP_ACK, rte_be32_t),
-	WHOLE(OF_SET_VLAN_VID, struct rte_flow_action_of_set_vlan_vid),
-	WHOLE(RAW_DECAP, struct rte_flow_action_raw_decap), WHOLE(RAW_ENCAP, struct rte_flow_action_raw_encap),
+	{ RTE_FLOW_ACTION_TYPE_RSS, sizeof(struct rte_flow_action_rss), { { 0, 0 } } },
 };
 
-static const struct conf_form *
+/** bytes 0: the action has no configuration. */
+static struct conf_form
 conf_form(enum rte_flow_action_type type)
 {
+	const int bytes = mlxpmd_flow_change_conf(type);
+
 	for (unsigned int i = 0; i < RTE_DIM(conf_forms); i++)
 		if (conf_forms[i].type == type)
-			return &conf_forms[i];
-	return NULL;
+			return conf_forms[i];
+	return (struct conf_form){ .type = type, .bytes = RTE_MAX(bytes, 0) };
 }
 
 static bool
@@ -236,20 +228,20 @@ static void
 action_merge(const struct rte_flow_action *constant, const struct rte_flow_action *mask,
 	     const struct rte_flow_action *given, struct rte_flow_action *merged, union mlxpmd_flow_conf *conf)
 {
-	const struct conf_form *form = conf_form(constant->type);
+	const struct conf_form form = conf_form(constant->type);
 	const uint8_t *c = constant->conf, *m = mask->conf;
 
 	*merged = *given;
-	if (form == NULL || mask->type != constant->type || c == NULL || m == NULL)
+	if (form.bytes == 0 || mask->type != constant->type || c == NULL || m == NULL)
 		return;
-	if (given->conf == NULL || (form->field[0].bytes == 0 && has_bits(m, 0, form->bytes)))
+	if (given->conf == NULL || (form.field[0].bytes == 0 && has_bits(m, 0, form.bytes)))
 		merged->conf = constant->conf;
-	if (given->conf == NULL || form->field[0].bytes == 0)
+	if (given->conf == NULL || form.field[0].bytes == 0)
 		return;
-	memcpy(conf->bytes, given->conf, form->bytes);
-	for (unsigned int i = 0; i < RTE_DIM(form->field); i++)
-		if (has_bits(m, form->field[i].at, form->field[i].bytes))
-			memcpy(conf->bytes + form->field[i].at, c + form->field[i].at, form->field[i].bytes);
+	memcpy(conf->bytes, given->conf, form.bytes);
+	for (unsigned int i = 0; i < RTE_DIM(form.field); i++)
+		if (has_bits(m, form.field[i].at, form.field[i].bytes))
+			memcpy(conf->bytes + form.field[i].at, c + form.field[i].at, form.field[i].bytes);
 	merged->conf = conf;
 }
 
