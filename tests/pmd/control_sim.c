@@ -76,22 +76,6 @@ __wrap_free(void *p)
 	__real_free(p);
 }
 
-/* EAL is not initialised. */
-void *__wrap_rte_zmalloc(const char *type, size_t bytes, unsigned int align);
-void *
-__wrap_rte_zmalloc(const char *type, size_t bytes, unsigned int align)
-{
-	CHECK(type != NULL && align == 0);
-	return __wrap_calloc(1, bytes);
-}
-
-void __wrap_rte_free(void *p);
-void
-__wrap_rte_free(void *p)
-{
-	__wrap_free(p);
-}
-
 char log_text[4096];
 unsigned int log_lines, log_errors, log_notices;
 

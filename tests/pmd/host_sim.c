@@ -5,7 +5,6 @@
 #include <malloc.h>
 #include <string.h>
 
-#include "../check.h"
 #include "host_sim.h"
 
 int allocated;
@@ -30,20 +29,4 @@ __wrap_free(void *p)
 	if (p != NULL)
 		memset(p, 0, malloc_usable_size(p));
 	__real_free(p);
-}
-
-/* Memory that processes share is counted as the other. */
-void *__wrap_rte_zmalloc(const char *type, size_t bytes, unsigned int align);
-void *
-__wrap_rte_zmalloc(const char *type, size_t bytes, unsigned int align)
-{
-	CHECK(type != NULL && align == 0);
-	return __wrap_calloc(1, bytes);
-}
-
-void __wrap_rte_free(void *p);
-void
-__wrap_rte_free(void *p)
-{
-	__wrap_free(p);
 }

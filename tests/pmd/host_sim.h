@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/** @file Memory (host_sim.c) and time (time_sim.c) of tests: calloc(), free() and clock_gettime() are replaced. */
+/**
+ * @file
+ * Memory (host_sim.c, eal_sim.c) and time (time_sim.c) of tests: calloc(), free() and clock_gettime() are replaced.
+ */
 #ifndef HOST_SIM_H
 #define HOST_SIM_H
 
