@@ -19,18 +19,26 @@
 /* ------------------------------------------------------------------ compiling */
 
 int
+mlxpmd_flow_direction_check(bool ingress, bool egress, bool transfer, const void *attr, struct rte_flow_error *error)
+{
+	if (transfer)
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, attr,
+					  "transfer: the port has no representors; ingress is supported");
+	if (egress)
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_EGRESS, attr,
+					  "egress is not supported, ingress is");
+	if (!ingress)
+		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR_INGRESS, attr, "ingress must be set");
+	return 0;
+}
+
+int
 mlxpmd_flow_attr_check(const struct rte_flow_attr *attr, struct rte_flow_error *error)
 {
 	const uint32_t priorities = attr->group == 0 ? FLOW_ROOT_PRIORITIES : FLOW_PRIORITIES;
 
-	if (attr->transfer)
-		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, attr,
-					  "transfer: the port has no representors; ingress is supported");
-	if (attr->egress)
-		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_EGRESS, attr,
-					  "egress is not supported, ingress is");
-	if (!attr->ingress)
-		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR_INGRESS, attr, "ingress must be set");
+	if (mlxpmd_flow_direction_check(attr->ingress, attr->egress, attr->transfer, attr, error) != 0)
+		return -rte_errno;
 	if (attr->priority >= priorities)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY, attr,
 					  "priority %u: group %u has priorities 0 to %u", attr->priority, attr->group,

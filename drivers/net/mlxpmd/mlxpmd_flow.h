@@ -279,6 +279,9 @@ struct mlxpmd_flow_compiled {
 	struct mlxpmd_flow_actions actions;
 	struct mlxpmd_flow_change change;
 };
+/** Refuses directions but that of received packets. attr: the cause. */
+int mlxpmd_flow_direction_check(bool ingress, bool egress, bool transfer, const void *attr,
+				struct rte_flow_error *error);
 /** Refuses attributes that are not supported. */
 int mlxpmd_flow_attr_check(const struct rte_flow_attr *attr, struct rte_flow_error *error);
 /** A flow that is idle, with all that it shares. NULL with rte_errno, *error is set. */

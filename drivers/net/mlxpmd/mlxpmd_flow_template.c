@@ -8,19 +8,6 @@
 
 #include "mlxpmd_flow_async.h"
 
-/** Sets *error unless the direction is that of received packets. */
-static int
-direction_check(bool ingress, bool egress, bool transfer, const void *attr, struct rte_flow_error *error)
-{
-	if (transfer || egress)
-		return mlxpmd_flow_refuse(error, ENOTSUP, transfer ? RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER :
-								     RTE_FLOW_ERROR_TYPE_ATTR_EGRESS,
-					  attr, "%s is not supported, ingress is", transfer ? "transfer" : "egress");
-	if (!ingress)
-		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR_INGRESS, attr, "ingress must be set");
-	return 0;
-}
-
 /** A copy of a list of items or actions in one piece of memory. NULL: *error is set. */
 static void *
 list_copy(enum rte_flow_conv_op op, const void *list, struct rte_flow_error *error)
@@ -80,7 +67,7 @@ pattern_new(struct mlxpmd_port *port, const struct rte_flow_pattern_template_att
 {
 	struct rte_flow_pattern_template *t;
 
-	if (direction_check(attr->ingress, attr->egress, attr->transfer, attr, error) != 0)
+	if (mlxpmd_flow_direction_check(attr->ingress, attr->egress, attr->transfer, attr, error) != 0)
 		return NULL;
 	t = mlxpmd_flow_zalloc(port, sizeof(*t));
 	if (t == NULL) {
@@ -314,7 +301,7 @@ actions_new(struct mlxpmd_port *port, const struct rte_flow_actions_template_att
 {
 	struct rte_flow_actions_template *t;
 
-	if (direction_check(attr->ingress, attr->egress, attr->transfer, attr, error) != 0)
+	if (mlxpmd_flow_direction_check(attr->ingress, attr->egress, attr->transfer, attr, error) != 0)
 		return NULL;
 	t = mlxpmd_flow_zalloc(port, sizeof(*t));
 	if (t == NULL) {
