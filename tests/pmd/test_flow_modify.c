@@ -12,7 +12,8 @@
 static const struct rte_flow_attr group0 = { .ingress = 1 }, group5 = { .ingress = 1, .group = 5 };
 static const struct rte_flow_action_set_ttl ttl_9 = { .ttl_value = 9 };
 static const struct rte_flow_action_set_tp port_77 = { .port = RTE_BE16(77) };
-static const struct rte_flow_action_set_ipv6 ipv6 = { .ipv6_addr = { 1 } };
+/* Of struct rte_flow_action_set_ipv6, whose type of address differs between releases. */
+static const uint8_t ipv6[16] = { 1 };
 static const struct rte_flow_action_set_tag tag_5 = { .data = 0x500, .mask = 0xf00, .index = 3 };
 static const struct rte_flow_item_tag is_5 = { .data = 0x500, .index = 3 };
 static const struct rte_flow_item_tag tag_mask = { .data = 0x700, .index = 0xff };
