@@ -15,8 +15,9 @@ import stock_modify
 import stock_offload
 import stock_random
 import stock_split
+import stock_stats
 import stock_verbs
 
 conform.main([*stock_forward.CASES, *stock_enhanced.CASES, *stock_flow.CASES, *stock_items.CASES, *stock_modify.CASES,
               *stock_random.CASES, *stock_bond.CASES, *stock_offload.CASES, *stock_split.CASES,
-              *stock_verbs.CASES, *stock_bugs.CASES])
+              *stock_verbs.CASES, *stock_stats.CASES, *stock_bugs.CASES])

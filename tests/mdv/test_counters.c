@@ -68,21 +68,21 @@ check_offsets(struct mdv_dev *dev)
 		uint32_t dword;
 	} places[] = {
 		{ "rx_vport_error_packets", 4 }, { "tx_vport_error_packets", 8 },
-		{ "rx_vport_broadcast_packets", 28 }, { "rx_vport_broadcast_bytes", 30 },
-		{ "tx_vport_broadcast_packets", 32 }, { "tx_vport_broadcast_bytes", 34 },
-		{ "rx_vport_unicast_packets", 36 }, { "rx_vport_unicast_bytes", 38 },
-		{ "tx_vport_unicast_packets", 40 }, { "tx_vport_unicast_bytes", 42 },
-		{ "rx_vport_multicast_packets", 44 }, { "rx_vport_multicast_bytes", 46 },
-		{ "tx_vport_multicast_packets", 48 }, { "tx_vport_multicast_bytes", 50 },
-		{ "tx_packets_phy", OF_802_3 }, { "rx_packets_phy", OF_802_3 + 2 },
-		{ "rx_crc_errors_phy", OF_802_3 + 4 }, { "tx_bytes_phy", OF_802_3 + 8 },
-		{ "rx_bytes_phy", OF_802_3 + 10 }, { "tx_multicast_phy", OF_802_3 + 12 },
-		{ "tx_broadcast_phy", OF_802_3 + 14 }, { "rx_multicast_phy", OF_802_3 + 16 },
-		{ "rx_broadcast_phy", OF_802_3 + 18 }, { "rx_in_range_len_errors_phy", OF_802_3 + 20 },
-		{ "rx_out_of_range_len_phy", OF_802_3 + 22 }, { "rx_oversize_pkts_phy", OF_802_3 + 24 },
-		{ "rx_symbol_err_phy", OF_802_3 + 26 }, { "rx_pause_ctrl_phy", OF_802_3 + 34 },
-		{ "tx_pause_ctrl_phy", OF_802_3 + 36 }, { "rx_discards_phy", OF_RFC_2863 + 4 },
-		{ "tx_discards_phy", OF_RFC_2863 + 14 }, { "tx_errors_phy", OF_RFC_2863 + 16 },
+		{ "rx_broadcast_packets", 28 }, { "rx_broadcast_bytes", 30 },
+		{ "tx_broadcast_packets", 32 }, { "tx_broadcast_bytes", 34 },
+		{ "rx_unicast_packets", 36 }, { "rx_unicast_bytes", 38 },
+		{ "tx_unicast_packets", 40 }, { "tx_unicast_bytes", 42 },
+		{ "rx_multicast_packets", 44 }, { "rx_multicast_bytes", 46 },
+		{ "tx_multicast_packets", 48 }, { "tx_multicast_bytes", 50 },
+		{ "tx_phy_packets", OF_802_3 }, { "rx_phy_packets", OF_802_3 + 2 },
+		{ "rx_phy_crc_errors", OF_802_3 + 4 }, { "tx_phy_bytes", OF_802_3 + 8 },
+		{ "rx_phy_bytes", OF_802_3 + 10 }, { "tx_phy_multicast_packets", OF_802_3 + 12 },
+		{ "tx_phy_broadcast_packets", OF_802_3 + 14 }, { "rx_phy_multicast_packets", OF_802_3 + 16 },
+		{ "rx_phy_broadcast_packets", OF_802_3 + 18 }, { "rx_phy_in_range_len_errors", OF_802_3 + 20 },
+		{ "rx_phy_out_of_range_len_errors", OF_802_3 + 22 }, { "rx_phy_oversize_packets", OF_802_3 + 24 },
+		{ "rx_phy_symbol_errors", OF_802_3 + 26 }, { "rx_phy_pause_packets", OF_802_3 + 34 },
+		{ "tx_phy_pause_packets", OF_802_3 + 36 }, { "rx_phy_discard_packets", OF_RFC_2863 + 4 },
+		{ "tx_phy_discard_packets", OF_RFC_2863 + 14 }, { "tx_phy_errors", OF_RFC_2863 + 16 },
 	};
 	unsigned int n = mdv_counters_count(dev), found = 0;
 	uint64_t values[MDV_COUNTERS_MAX] = { 0 };
@@ -90,7 +90,10 @@ check_offsets(struct mdv_dev *dev)
 	numbered = true;
 	CHECK_EQ(mdv_counters_read(dev, values, n), 0);
 	numbered = false;
-	for (unsigned int i = 0; i < n; i++)
+	for (unsigned int i = 0; i < n; i++) {
+		/* Discards of priorities come from the interface always. */
+		if (strncmp(mdv_counter_name(dev, i), "rx_prio", 7) == 0)
+			found++;
 		for (unsigned int j = 0; j < RTE_DIM(places); j++) {
 			if (strcmp(mdv_counter_name(dev, i), places[j].name) != 0)
 				continue;
@@ -100,6 +103,7 @@ check_offsets(struct mdv_dev *dev)
 				continue;
 			CHECK_EQ(values[i], (uint64_t)places[j].dword << 32 | (places[j].dword + 1));
 		}
+	}
 	CHECK_EQ(found, n);
 }
 

@@ -392,8 +392,11 @@ static const struct operation {
 	int (*run)(struct mdv_dev *dev);
 	unsigned int refused, silent; /**< Calls that may fail so, and it succeeds all the same. */
 } operations[] = {
-	/* The largest MTU, LAG, the non-cached doorbell page, and the three sources of counters. */
-	{ "open", op_open, 6, 1 },
+	/*
+	 * The largest MTU, LAG, the non-cached doorbell page, the three sources of counters, and the list of the
+	 * interface's statistics: memory for it, and requests, each after one for the interface's index.
+	 */
+	{ "open", op_open, 12, 1 },
 	/* The write-combining doorbell page. */
 	{ "queues", test_queues_make, 1, 1 },
 	{ "async", op_async, 0, 0 },

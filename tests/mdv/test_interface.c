@@ -116,7 +116,7 @@ static void
 statistics_move(struct mdv_dev *dev)
 {
 	uint64_t before[MDV_COUNTERS_MAX] = { 0 }, after[MDV_COUNTERS_MAX] = { 0 };
-	unsigned int n = mdv_counters_count(dev), symbols = counter_at(dev, "rx_symbol_err_phy");
+	unsigned int n = mdv_counters_count(dev), symbols = counter_at(dev, "rx_phy_symbol_errors");
 
 	CHECK_EQ(mdv_counters_read(dev, before, n), 0);
 	log_begin();

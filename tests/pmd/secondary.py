@@ -79,7 +79,7 @@ def proc_info(mode, _args):
         check(found == want and min(want) > 0, f"proc-info: {found}, testpmd: {want}\n{text}")
         theirs = primary.xstats(0)
         text = primary.secondary("dpdk-proc-info", ["-p", "1", "--xstats"])
-        for name in ("rx_good_packets", "tx_good_bytes", "rx_q1_packets", "tx_doorbells", "rx_vport_unicast_packets"):
+        for name in ("rx_good_packets", "tx_good_bytes", "rx_q1_packets", "tx_doorbells", "rx_unicast_packets"):
             value = re.search(rf"^{name}: (\d+)$", text, re.M)
             check(value and int(value[1]) == theirs[name], f"{name}: {value and value[1]}, testpmd: {theirs[name]}")
         text = primary.secondary("dpdk-proc-info", ["--show-port"])

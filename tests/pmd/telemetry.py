@@ -72,7 +72,7 @@ def check_stats(client, testpmd, port):
     check(stats["counters_readings"] > 0 and stats["unanswered"] <= 1, stats)
     check(stats["missed_failures"] == stats["counters_failures"] == 0, stats)
     check(stats["missed_age_us"] < 60e6 and stats["counters_age_us"] < 60e6, stats)
-    check(stats["counters"]["rx_vport_unicast_packets"] == 0, stats)
+    check(stats["counters"]["rx_unicast_packets"] == 0, stats)
 
 
 def check_ages(client, port):

@@ -62,11 +62,11 @@ miss(unsigned int n)
 	uint64_t arrived;
 	unsigned int sent;
 
-	arrived = pmd_xstat(PORT_A, "rx_vport_unicast_packets");
+	arrived = pmd_xstat(PORT_A, "rx_unicast_packets");
 	for (sent = 0; sent < n; sent++)
 		CHECK(pmd_send(PORT_B, 0, &f) == 1, "frame %u", sent);
 	/* The vport counter includes frames for which the queue has no buffer. */
-	WAIT_FOR(pmd_xstat(PORT_A, "rx_vport_unicast_packets") >= arrived + n);
+	WAIT_FOR(pmd_xstat(PORT_A, "rx_unicast_packets") >= arrived + n);
 	WAIT_FOR(rte_eth_rx_queue_count(PORT_A, 0) == 64);
 	CHECK(pmd_drain(PORT_A, 64, 5000, NULL) == 64, "not all received");
 }
@@ -314,13 +314,13 @@ overtaken(void)
 static void
 stopped(void)
 {
-	uint64_t passed_us, hits, vport = pmd_xstat(PORT_A, "rx_vport_unicast_packets");
+	uint64_t passed_us, hits, vport = pmd_xstat(PORT_A, "rx_unicast_packets");
 
 	CHECK_OK(rte_eth_stats_reset(PORT_A));
 	miss(300);
 	pmd_port_down(PORT_A);
 	CHECK(missed_get() == 300 - 64, "%" PRIu64 " missed", missed_get());
-	CHECK(pmd_xstat(PORT_A, "rx_vport_unicast_packets") == vport + 300, "not %" PRIu64, vport + 300);
+	CHECK(pmd_xstat(PORT_A, "rx_unicast_packets") == vport + 300, "not %" PRIu64, vport + 300);
 	CHECK_OK(rte_eth_dev_start(PORT_A));
 	CHECK(missed_get() == 300 - 64, "%" PRIu64 " missed", missed_get());
 	pmd_port_down(PORT_A);
@@ -414,7 +414,7 @@ vport_xstat(uint16_t port, const char *direction, const char *kind, const char *
 {
 	char name[RTE_ETH_XSTATS_NAME_SIZE];
 
-	snprintf(name, sizeof(name), "%s_vport_%s_%s", direction, kind, unit);
+	snprintf(name, sizeof(name), "%s_%s_%s", direction, kind, unit);
 	return pmd_xstat(port, name);
 }
 

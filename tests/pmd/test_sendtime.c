@@ -84,13 +84,13 @@ arrived(unsigned int ms)
 static void
 errors_are(uint64_t past, uint64_t future, uint64_t order)
 {
-	CHECK(pmd_xstat(PORT_A, "tx_timestamp_past_errors") == past, "past %" PRIu64,
-	      pmd_xstat(PORT_A, "tx_timestamp_past_errors"));
-	CHECK(pmd_xstat(PORT_A, "tx_timestamp_future_errors") == future, "future %" PRIu64,
-	      pmd_xstat(PORT_A, "tx_timestamp_future_errors"));
-	CHECK(pmd_xstat(PORT_A, "tx_timestamp_order_errors") == order, "order %" PRIu64,
-	      pmd_xstat(PORT_A, "tx_timestamp_order_errors"));
-	CHECK(pmd_xstat(PORT_A, "tx_timestamp_clock_errors") == 0, "clock");
+	CHECK(pmd_xstat(PORT_A, "tx_pp_timestamp_past_errors") == past, "past %" PRIu64,
+	      pmd_xstat(PORT_A, "tx_pp_timestamp_past_errors"));
+	CHECK(pmd_xstat(PORT_A, "tx_pp_timestamp_future_errors") == future, "future %" PRIu64,
+	      pmd_xstat(PORT_A, "tx_pp_timestamp_future_errors"));
+	CHECK(pmd_xstat(PORT_A, "tx_pp_timestamp_order_errors") == order, "order %" PRIu64,
+	      pmd_xstat(PORT_A, "tx_pp_timestamp_order_errors"));
+	CHECK(pmd_xstat(PORT_A, "tx_pp_timestamp_clock_errors") == 0, "clock");
 	CHECK(pmd_xstat(PORT_A, "tx_stalls") == 0 && pmd_xstat(PORT_A, "tx_resets") == 0, "the wait was counted as a stall");
 }
 
@@ -131,7 +131,7 @@ in_time(void)
 	CHECK(good == NB_BATCHES, "%u of %u batches in time", good, tries);
 	printf("%u packets, %" PRId64 " .. %" PRId64 " ns after their send times\n", good * NB_BATCH, least, most);
 	CHECK(least >= ERROR_MIN_NS && most <= ERROR_MAX_NS, "%" PRId64 " .. %" PRId64, least, most);
-	CHECK(good != tries || pmd_xstat(PORT_A, "tx_timestamp_past_errors") == 0, "past");
+	CHECK(good != tries || pmd_xstat(PORT_A, "tx_pp_timestamp_past_errors") == 0, "past");
 	CHECK_OK(rte_eth_xstats_reset(PORT_A));
 	errors_are(0, 0, 0);
 }

@@ -92,15 +92,15 @@ extended(const unsigned int *per_queue)
 	}
 	CHECK(pmd_xstat(PORT_B, "tx_doorbells") > 0 &&
 	      pmd_xstat(PORT_B, "tx_doorbells") != UINT64_MAX, "tx_doorbells");
-	CHECK(pmd_xstat(PORT_A, "rx_vport_unicast_packets") == FRAMES, "rx_vport_unicast_packets %" PRIu64,
-	      pmd_xstat(PORT_A, "rx_vport_unicast_packets"));
-	CHECK(pmd_xstat(PORT_B, "tx_vport_unicast_packets") == FRAMES, "tx_vport_unicast_packets %" PRIu64,
-	      pmd_xstat(PORT_B, "tx_vport_unicast_packets"));
+	CHECK(pmd_xstat(PORT_A, "rx_unicast_packets") == FRAMES, "rx_unicast_packets %" PRIu64,
+	      pmd_xstat(PORT_A, "rx_unicast_packets"));
+	CHECK(pmd_xstat(PORT_B, "tx_unicast_packets") == FRAMES, "tx_unicast_packets %" PRIu64,
+	      pmd_xstat(PORT_B, "tx_unicast_packets"));
 	/* From the device's registers, or from the kernel interface if the firmware refuses them. */
-	CHECK(pmd_xstat(PORT_A, "rx_packets_phy") == FRAMES, "rx_packets_phy %" PRIu64,
-	      pmd_xstat(PORT_A, "rx_packets_phy"));
-	CHECK(pmd_xstat(PORT_B, "tx_packets_phy") == FRAMES, "tx_packets_phy %" PRIu64,
-	      pmd_xstat(PORT_B, "tx_packets_phy"));
+	CHECK(pmd_xstat(PORT_A, "rx_phy_packets") == FRAMES, "rx_phy_packets %" PRIu64,
+	      pmd_xstat(PORT_A, "rx_phy_packets"));
+	CHECK(pmd_xstat(PORT_B, "tx_phy_packets") == FRAMES, "tx_phy_packets %" PRIu64,
+	      pmd_xstat(PORT_B, "tx_phy_packets"));
 }
 
 /* A ring that is not polled: each frame is received later or counted in imissed. */
@@ -116,7 +116,7 @@ missed(void)
 		f = pmd_frame_udp(PORT_B, PORT_A, 1); /* One flow: one queue of 256 descriptors. */
 		CHECK(pmd_send(PORT_B, 0, &f) == 1, "not sent");
 	}
-	(void)AWAIT(pmd_xstat(PORT_A, "rx_vport_unicast_packets") >= 2000, 5000);
+	(void)AWAIT(pmd_xstat(PORT_A, "rx_unicast_packets") >= 2000, 5000);
 	got = pmd_drain(PORT_A, 2000, 300, NULL);
 	pmd_counts_settle(PORT_A);
 	CHECK_OK(rte_eth_stats_get(PORT_A, &a));

@@ -54,7 +54,7 @@ def arguments(mode, queues, mtu):
 
 
 # All frames of these tests are unicast, so the firmware's vport counters are equal to testpmd's.
-VPORT = [("RX-packets", "rx_vport_unicast_packets"), ("TX-packets", "tx_vport_unicast_packets")]
+VPORT = [("RX-packets", "rx_unicast_packets"), ("TX-packets", "tx_unicast_packets")]
 
 
 def equal_counters(testpmd):

@@ -188,7 +188,7 @@ def run_one(mss, devargs, profile, tunnels=None):
                             emu_args=["--seed", "0", *(["--profile", profile] if profile else [])]) as testpmd:
             wanted = segment(testpmd, packets, mss, tunnels)
             burst = testpmd.cmd("show txq info 1 0")
-            stats = pmdlib.check_statistics(testpmd, 1, [("TX-packets", "tx_vport_unicast_packets")])
+            stats = pmdlib.check_statistics(testpmd, 1, [("TX-packets", "tx_unicast_packets")])
             testpmd.quit()
         sent = collections.Counter(bytes(data) for data, _ in RawPcapReader(str(out)))
     compare(sent, wanted)

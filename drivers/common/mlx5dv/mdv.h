@@ -581,7 +581,7 @@ struct mdv_port_ops {
 __rte_internal
 unsigned int mdv_counters_count(const struct mdv_dev *dev);
 
-/** Name of a counter as in ethtool -S, such as "rx_vport_unicast_packets"; NULL beyond the last. */
+/** Name of a counter in xstats, such as "rx_unicast_packets"; NULL beyond the last. */
 __rte_internal
 const char *mdv_counter_name(const struct mdv_dev *dev, unsigned int i);
 

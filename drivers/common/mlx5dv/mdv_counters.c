@@ -17,6 +17,7 @@ enum counter_source {
 	SOURCE_VPORT,	/**< QUERY_VPORT_COUNTER, own vport. */
 	SOURCE_802_3,	/**< PPCNT, IEEE 802.3 group. */
 	SOURCE_RFC_2863, /**< PPCNT, RFC 2863 group. */
+	SOURCE_INTERFACE, /**< The interface only: 16 groups of PPCNT for 16 counters. */
 	SOURCE_COUNT,
 };
 /** Instead of a dword: the counter is read from the interface (ETHTOOL_GSTATS). */
@@ -28,44 +29,51 @@ enum counter_source {
 
 /** A 64-bit big-endian counter in the reply of its source, whose layout names the field. */
 struct counter {
-	const char *name; /**< As ethtool -S has it. */
+	const char *name; /**< As net_mlx5 has it in xstats, if it has this counter. */
+	const char *interface; /**< As ethtool -S has it; NULL: not taken from there. */
 	uint16_t source, dword; /**< Added to the field's own dword. */
 	const char *field;
 };
 
+#define PRIORITY(n) \
+	{ "rx_prio" #n "_buf_discard_packets", "rx_prio" #n "_buf_discard", SOURCE_INTERFACE, 0, NULL }, \
+	{ "rx_prio" #n "_cong_discard_packets", "rx_prio" #n "_cong_discard", SOURCE_INTERFACE, 0, NULL }
+
 static const struct counter counters[] = {
-	{ "rx_vport_unicast_packets", SOURCE_VPORT, PACKETS, "received_eth_unicast" },
-	{ "rx_vport_unicast_bytes", SOURCE_VPORT, BYTES, "received_eth_unicast" },
-	{ "tx_vport_unicast_packets", SOURCE_VPORT, PACKETS, "transmitted_eth_unicast" },
-	{ "tx_vport_unicast_bytes", SOURCE_VPORT, BYTES, "transmitted_eth_unicast" },
-	{ "rx_vport_multicast_packets", SOURCE_VPORT, PACKETS, "received_eth_multicast" },
-	{ "rx_vport_multicast_bytes", SOURCE_VPORT, BYTES, "received_eth_multicast" },
-	{ "tx_vport_multicast_packets", SOURCE_VPORT, PACKETS, "transmitted_eth_multicast" },
-	{ "tx_vport_multicast_bytes", SOURCE_VPORT, BYTES, "transmitted_eth_multicast" },
-	{ "rx_vport_broadcast_packets", SOURCE_VPORT, PACKETS, "received_eth_broadcast" },
-	{ "rx_vport_broadcast_bytes", SOURCE_VPORT, BYTES, "received_eth_broadcast" },
-	{ "tx_vport_broadcast_packets", SOURCE_VPORT, PACKETS, "transmitted_eth_broadcast" },
-	{ "tx_vport_broadcast_bytes", SOURCE_VPORT, BYTES, "transmitted_eth_broadcast" },
-	{ "rx_vport_error_packets", SOURCE_VPORT, PACKETS, "received_errors" },
-	{ "tx_vport_error_packets", SOURCE_VPORT, PACKETS, "transmit_errors" },
-	{ "tx_packets_phy", SOURCE_802_3, 0, "a_frames_transmitted_ok_high" },
-	{ "rx_packets_phy", SOURCE_802_3, 0, "a_frames_received_ok_high" },
-	{ "rx_crc_errors_phy", SOURCE_802_3, 0, "a_frame_check_sequence_errors_high" },
-	{ "tx_bytes_phy", SOURCE_802_3, 0, "a_octets_transmitted_ok_high" },
-	{ "rx_bytes_phy", SOURCE_802_3, 0, "a_octets_received_ok_high" },
-	{ "tx_multicast_phy", SOURCE_802_3, 0, "a_multicast_frames_xmitted_ok_high" },
-	{ "tx_broadcast_phy", SOURCE_802_3, 0, "a_broadcast_frames_xmitted_ok_high" },
-	{ "rx_multicast_phy", SOURCE_802_3, 0, "a_multicast_frames_received_ok_high" },
-	{ "rx_broadcast_phy", SOURCE_802_3, 0, "a_broadcast_frames_received_ok_high" },
-	{ "rx_in_range_len_errors_phy", SOURCE_802_3, 0, "a_in_range_length_errors_high" },
-	{ "rx_out_of_range_len_phy", SOURCE_802_3, 0, "a_out_of_range_length_field_high" },
-	{ "rx_oversize_pkts_phy", SOURCE_802_3, 0, "a_frame_too_long_errors_high" },
-	{ "rx_symbol_err_phy", SOURCE_802_3, 0, "a_symbol_error_during_carrier_high" },
-	{ "rx_pause_ctrl_phy", SOURCE_802_3, 0, "a_pause_mac_ctrl_frames_received_high" },
-	{ "tx_pause_ctrl_phy", SOURCE_802_3, 0, "a_pause_mac_ctrl_frames_transmitted_high" },
-	{ "rx_discards_phy", SOURCE_RFC_2863, 0, "if_in_discards_high" },
-	{ "tx_discards_phy", SOURCE_RFC_2863, 0, "if_out_discards_high" },
-	{ "tx_errors_phy", SOURCE_RFC_2863, 0, "if_out_errors_high" },
+	{ "rx_unicast_packets", NULL, SOURCE_VPORT, PACKETS, "received_eth_unicast" },
+	{ "rx_unicast_bytes", NULL, SOURCE_VPORT, BYTES, "received_eth_unicast" },
+	{ "tx_unicast_packets", NULL, SOURCE_VPORT, PACKETS, "transmitted_eth_unicast" },
+	{ "tx_unicast_bytes", NULL, SOURCE_VPORT, BYTES, "transmitted_eth_unicast" },
+	{ "rx_multicast_packets", NULL, SOURCE_VPORT, PACKETS, "received_eth_multicast" },
+	{ "rx_multicast_bytes", NULL, SOURCE_VPORT, BYTES, "received_eth_multicast" },
+	{ "tx_multicast_packets", NULL, SOURCE_VPORT, PACKETS, "transmitted_eth_multicast" },
+	{ "tx_multicast_bytes", NULL, SOURCE_VPORT, BYTES, "transmitted_eth_multicast" },
+	{ "rx_broadcast_packets", NULL, SOURCE_VPORT, PACKETS, "received_eth_broadcast" },
+	{ "rx_broadcast_bytes", NULL, SOURCE_VPORT, BYTES, "received_eth_broadcast" },
+	{ "tx_broadcast_packets", NULL, SOURCE_VPORT, PACKETS, "transmitted_eth_broadcast" },
+	{ "tx_broadcast_bytes", NULL, SOURCE_VPORT, BYTES, "transmitted_eth_broadcast" },
+	{ "rx_vport_error_packets", NULL, SOURCE_VPORT, PACKETS, "received_errors" },
+	{ "tx_vport_error_packets", NULL, SOURCE_VPORT, PACKETS, "transmit_errors" },
+	{ "tx_phy_packets", "tx_packets_phy", SOURCE_802_3, 0, "a_frames_transmitted_ok_high" },
+	{ "rx_phy_packets", "rx_packets_phy", SOURCE_802_3, 0, "a_frames_received_ok_high" },
+	{ "rx_phy_crc_errors", "rx_crc_errors_phy", SOURCE_802_3, 0, "a_frame_check_sequence_errors_high" },
+	{ "tx_phy_bytes", "tx_bytes_phy", SOURCE_802_3, 0, "a_octets_transmitted_ok_high" },
+	{ "rx_phy_bytes", "rx_bytes_phy", SOURCE_802_3, 0, "a_octets_received_ok_high" },
+	{ "tx_phy_multicast_packets", "tx_multicast_phy", SOURCE_802_3, 0, "a_multicast_frames_xmitted_ok_high" },
+	{ "tx_phy_broadcast_packets", "tx_broadcast_phy", SOURCE_802_3, 0, "a_broadcast_frames_xmitted_ok_high" },
+	{ "rx_phy_multicast_packets", "rx_multicast_phy", SOURCE_802_3, 0, "a_multicast_frames_received_ok_high" },
+	{ "rx_phy_broadcast_packets", "rx_broadcast_phy", SOURCE_802_3, 0, "a_broadcast_frames_received_ok_high" },
+	{ "rx_phy_in_range_len_errors", "rx_in_range_len_errors_phy", SOURCE_802_3, 0, "a_in_range_length_errors_high" },
+	{ "rx_phy_out_of_range_len_errors", "rx_out_of_range_len_phy", SOURCE_802_3, 0,
+	  "a_out_of_range_length_field_high" },
+	{ "rx_phy_oversize_packets", "rx_oversize_pkts_phy", SOURCE_802_3, 0, "a_frame_too_long_errors_high" },
+	{ "rx_phy_symbol_errors", "rx_symbol_err_phy", SOURCE_802_3, 0, "a_symbol_error_during_carrier_high" },
+	{ "rx_phy_pause_packets", "rx_pause_ctrl_phy", SOURCE_802_3, 0, "a_pause_mac_ctrl_frames_received_high" },
+	{ "tx_phy_pause_packets", "tx_pause_ctrl_phy", SOURCE_802_3, 0, "a_pause_mac_ctrl_frames_transmitted_high" },
+	{ "rx_phy_discard_packets", "rx_discards_phy", SOURCE_RFC_2863, 0, "if_in_discards_high" },
+	{ "tx_phy_discard_packets", "tx_discards_phy", SOURCE_RFC_2863, 0, "if_out_discards_high" },
+	{ "tx_phy_errors", "tx_errors_phy", SOURCE_RFC_2863, 0, "if_out_errors_high" },
+	PRIORITY(0), PRIORITY(1), PRIORITY(2), PRIORITY(3), PRIORITY(4), PRIORITY(5), PRIORITY(6), PRIORITY(7),
 };
 _Static_assert(RTE_DIM(counters) <= MDV_COUNTERS_MAX, "MDV_COUNTERS_MAX");
 
@@ -83,7 +91,7 @@ struct mdv_counter_set {
 	} entry[MDV_COUNTERS_MAX];
 };
 
-/** Dword of a counter in the reply of its source; -1 if the layout has no such field. */
+/** Dword of a counter in the reply of its source, which is a command; -1 if the layout has no such field. */
 static int
 dword_of(const struct counter *c)
 {
@@ -106,7 +114,7 @@ mdv_counters_unknown(void)
 	unsigned int unknown = 0;
 
 	for (size_t i = 0; i < RTE_DIM(counters); i++)
-		unknown += dword_of(&counters[i]) < 0;
+		unknown += counters[i].source != SOURCE_INTERFACE && dword_of(&counters[i]) < 0;
 	return unknown;
 }
 
@@ -154,8 +162,8 @@ read_source(struct mdv_dev *dev, enum counter_source source, union reply *reply,
 }
 
 /**
- * Adds the port counters of the kernel interface if the device refuses PPCNT, as most firmware does for
- * ACCESS_REGISTER_USER. The kernel reads the same registers.
+ * Adds the port counters of the kernel interface that no command reads: all if the device refuses PPCNT, as most
+ * firmware does for ACCESS_REGISTER_USER. The kernel reads the same registers.
  */
 static void
 add_from_interface(struct mdv_dev *dev, struct mdv_counter_set *set)
@@ -164,14 +172,10 @@ add_from_interface(struct mdv_dev *dev, struct mdv_counter_set *set)
 	int index[RTE_DIM(counters)];
 
 	for (size_t i = 0; i < RTE_DIM(counters); i++)
-		names[i] = counters[i].name;
-	if (set->works[SOURCE_802_3] && set->works[SOURCE_RFC_2863])
-		return;
+		names[i] = set->works[counters[i].source] ? NULL : counters[i].interface;
 	set->ethtool_count = mdv_ethtool_find(dev, names, RTE_DIM(counters), index);
 	for (size_t i = 0; i < RTE_DIM(counters) && set->ethtool_count != 0; i++) {
-		/* Vport counters are not taken from the interface, which counts differently. */
-		if (set->works[counters[i].source] || counters[i].source == SOURCE_VPORT ||
-		    index[i] < 0)
+		if (index[i] < 0)
 			continue;
 		set->entry[set->n].counter = i;
 		set->entry[set->n].dword = BY_INTERFACE;
@@ -195,9 +199,9 @@ mdv_counters_open(struct mdv_dev *dev)
 			read_source(dev, SOURCE_RFC_2863, &reply, true) == 0;
 	}
 	for (size_t i = 0; i < RTE_DIM(counters); i++) {
-		int dword = dword_of(&counters[i]);
+		int dword = set->works[counters[i].source] ? dword_of(&counters[i]) : -1;
 
-		if (!set->works[counters[i].source] || dword < 0)
+		if (dword < 0)
 			continue;
 		set->entry[set->n].counter = i;
 		set->ethtool_index[set->n] = -1;
@@ -240,13 +244,13 @@ interface_find(struct mdv_dev *dev, struct mdv_counter_set *set)
 	uint32_t count;
 
 	for (unsigned int i = 0; i < set->n; i++)
-		names[i] = counters[set->entry[i].counter].name;
+		names[i] = set->entry[i].dword == BY_INTERFACE ? counters[set->entry[i].counter].interface : NULL;
 	count = mdv_ethtool_find(dev, names, set->n, index);
 	if (count == 0)
 		return -ENODATA;
 	set->ethtool_count = count;
 	for (unsigned int i = 0; i < set->n; i++)
-		set->ethtool_index[i] = set->entry[i].dword == BY_INTERFACE ? index[i] : -1;
+		set->ethtool_index[i] = index[i];
 	return 0;
 }
 
@@ -296,8 +300,8 @@ mdv_counters_read(struct mdv_dev *dev, uint64_t *values, unsigned int n)
 	if (set->ethtool_count != 0)
 		rc = take_interface(dev, set);
 	if (rc != 0 && !set->failing)
-		MDV_LOG_ERR(dev, "cannot read the statistics of interface %s: %s: keeping the last values",
-			    dev->netdev_name, mdv_errno_name(-rc));
+		MDV_LOG_ERR(dev, "%s the statistics of interface %s: %s: keeping the last values",
+			    rc == -ENOMEM ? "no memory for" : "cannot read", dev->netdev_name, mdv_errno_name(-rc));
 	for (enum counter_source source = 0; source < SOURCE_COUNT; source++) {
 		err = set->works[source] ? take_source(dev, set, source) : 0;
 		rc = rc == 0 ? err : rc;

@@ -207,8 +207,8 @@ mdv_ethtool_find(struct mdv_dev *dev, const char *const *names, unsigned int n, 
 		count = 0;
 	for (i = 0; i < count; i++)
 		for (k = 0; k < n; k++)
-			if (strncmp((const char *)&strings->data[i * ETH_GSTRING_LEN], names[k],
-				    ETH_GSTRING_LEN) == 0)
+			if (names[k] != NULL && strncmp((const char *)&strings->data[i * ETH_GSTRING_LEN],
+							names[k], ETH_GSTRING_LEN) == 0)
 				index[k] = (int)i;
 	free(strings);
 	return count;

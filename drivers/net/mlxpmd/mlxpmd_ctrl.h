@@ -291,6 +291,7 @@ void mlxpmd_counts_info_get(struct mlxpmd_port *port, struct mlxpmd_counts_info 
 #define MLXPMD_CLOCK_COUNTERS 3
 struct mlxpmd_stats_base {
 	uint64_t missed;		/**< The device's count at the last reset. */
+	uint64_t out_of_buffer;		/**< The same count at the last xstats reset. */
 	uint64_t counters[MDV_COUNTERS_MAX]; /**< Vport and physical counters at the last xstats reset. */
 	uint64_t clock[MLXPMD_CLOCK_COUNTERS]; /**< The clock's at the last xstats reset. */
 	struct mlxpmd_queue_stats released[MLXPMD_NB_KINDS]; /**< Since the last reset, of queues released since. */

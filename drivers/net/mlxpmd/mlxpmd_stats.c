@@ -80,15 +80,22 @@ stats_sum(const struct rte_eth_dev *eth_dev, enum mlxpmd_queue_kind kind, struct
 	}
 }
 
+/* Since a reset, whose count may be later than this one: another thread may have done it. */
+static uint64_t
+since(uint64_t now, const uint64_t *base)
+{
+	const uint64_t then = __atomic_load_n(base, __ATOMIC_RELAXED);
+
+	return now > then ? now - then : 0;
+}
+
 static uint64_t
 stats_missed(struct mlxpmd_port *port)
 {
-	const uint64_t base = __atomic_load_n(&port->stats_base->missed, __ATOMIC_RELAXED);
 	struct mlxpmd_counts counts;
 
 	mlxpmd_counts_get(port, MLXPMD_MISSED, &counts);
-	/* A reset in another thread may have read a later count than this one. */
-	return counts.missed > base ? counts.missed - base : 0;
+	return since(counts.missed, &port->stats_base->missed);
 }
 
 static void
@@ -184,6 +191,7 @@ static const struct xstat_kind rx_kinds[] = {
 	{ "resets", COUNTER(resets) },
 	SYNDROMES,
 };
+/* "pp" is from net_mlx5, which calls send scheduling packet pacing (mlx5_txpp.c). */
 static const struct xstat_kind tx_kinds[] = {
 	{ "completion_errors", COUNTER(errors) },
 	{ "dropped", COUNTER(dropped) },
@@ -192,10 +200,10 @@ static const struct xstat_kind tx_kinds[] = {
 	{ "completions_refused", COUNTER(cqe_bad) },
 	{ "resets", COUNTER(resets) },
 	{ "stalls", COUNTER(stalls) },
-	{ "timestamp_past_errors", COUNTER(time_past) },
-	{ "timestamp_future_errors", COUNTER(time_future) },
-	{ "timestamp_order_errors", COUNTER(time_order) },
-	{ "timestamp_clock_errors", COUNTER(time_unknown) },
+	{ "pp_timestamp_past_errors", COUNTER(time_past) },
+	{ "pp_timestamp_future_errors", COUNTER(time_future) },
+	{ "pp_timestamp_order_errors", COUNTER(time_order) },
+	{ "pp_timestamp_clock_errors", COUNTER(time_unknown) },
 	SYNDROMES,
 };
 /** By enum mlxpmd_queue_kind. */
@@ -217,7 +225,9 @@ static const struct xstat_kind clock_kinds[MLXPMD_CLOCK_COUNTERS] = {
 static unsigned int
 xstats_count(const struct rte_eth_dev *eth_dev)
 {
-	return mdv_counters_count(MLXPMD_PORT(eth_dev)->mdv) + NB_AGES +
+	const struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+
+	return mdv_counters_count(port->mdv) + (port->q_counter != NULL) + NB_AGES +
 	       RTE_DIM(clock_kinds) + RTE_DIM(rx_kinds) * (1 + eth_dev->data->nb_rx_queues) +
 	       RTE_DIM(tx_kinds) * (1 + eth_dev->data->nb_tx_queues);
 }
@@ -265,19 +275,25 @@ put_queue(struct walk *w, enum mlxpmd_queue_kind kind, int queue, const struct m
 	}
 }
 
-/* The counters, then the ages. ethdev reads imissed, whose age is the first, in the same call. */
+/*
+ * The counters by net_mlx5's names (mlx5_ethdev_os.c, mlx5_counters_init), then the ages. ethdev reads imissed, whose
+ * age is the first, in the same call.
+ */
 static void
 put_device(struct walk *w, struct mlxpmd_port *port)
 {
 	struct mlxpmd_counts counts = { .missed = 0 }, missed = { .missed = 0 };
-	const uint64_t *base = port->stats_base->counters, *now = counts.counters;
+	struct mlxpmd_stats_base *base = port->stats_base;
 
 	if (w->xstats != NULL) {
 		mlxpmd_counts_get(port, MLXPMD_COUNTERS, &counts);
 		mlxpmd_counts_get(port, MLXPMD_MISSED, &missed);
 	}
 	for (unsigned int i = 0; i < mdv_counters_count(port->mdv); i++)
-		put(w, now[i] > base[i] ? now[i] - base[i] : 0, "%s", mdv_counter_name(port->mdv, i));
+		put(w, since(counts.counters[i], &base->counters[i]), "%s", mdv_counter_name(port->mdv, i));
+	/* imissed, but since the last reset of extended statistics. */
+	if (port->q_counter != NULL)
+		put(w, since(missed.missed, &base->out_of_buffer), "rx_out_of_buffer");
 	put(w, mlxpmd_counts_age_us(&missed, MLXPMD_MISSED), "rx_missed_age_us");
 	put(w, mlxpmd_counts_age_us(&counts, MLXPMD_COUNTERS), "device_counters_age_us");
 }
@@ -347,7 +363,9 @@ mlxpmd_xstats_reset(struct rte_eth_dev *eth_dev)
 	clock_info(port, &info);
 	for (unsigned int i = 0; i < RTE_DIM(clock_kinds); i++)
 		port->stats_base->clock[i] = counter_of(&info, &clock_kinds[i]);
-	return mlxpmd_stats_reset(eth_dev);
+	(void)mlxpmd_stats_reset(eth_dev);
+	__atomic_store_n(&port->stats_base->out_of_buffer, port->stats_base->missed, __ATOMIC_RELAXED);
+	return 0;
 }
 
 /* ------------------------------------------------------------------ stage of probe */

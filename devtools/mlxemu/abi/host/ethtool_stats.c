@@ -25,6 +25,8 @@ struct ethtool_stat {
 #define ARRIVED(name_, all_, mcast_, bcast_, elsewhere_) \
 	{name_, AT(all_), {AT(mcast_), AT(bcast_), AT(elsewhere_)}, NONE}
 #define ZERO(name_) {name_, NONE, {NONE, NONE, NONE}, NONE}
+/* PPCNT, groups "per traffic class" and "per traffic class congestion" (mlx5e, en_stats.c). */
+#define PRIORITY(n_) ZERO("rx_prio" #n_ "_buf_discard"), ZERO("rx_prio" #n_ "_cong_discard")
 
 /* Names as the kernel's documentation lists them (networking/device_drivers/.../mlx5/counters). */
 static const struct ethtool_stat stats_table[] = {
@@ -57,6 +59,8 @@ static const struct ethtool_stat stats_table[] = {
 	ZERO("rx_in_range_len_errors_phy"),
 	ZERO("rx_symbol_err_phy"),
 	ZERO("tx_errors_phy"),
+	/* No receive buffers of priorities that could overflow are modelled. */
+	PRIORITY(0), PRIORITY(1), PRIORITY(2), PRIORITY(3), PRIORITY(4), PRIORITY(5), PRIORITY(6), PRIORITY(7),
 	/* Counters of the kernel's queues, which do not exist here. */
 	ZERO("rx_wqe_err"),
 };
