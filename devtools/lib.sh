@@ -3,28 +3,20 @@
 # Shell functions of quickstart and test: hugepages, namespaces, reports, permissions of folders.
 # shellcheck shell=bash
 
-hugepages_nr=/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages
-hugepages_free=/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages
-hugepages_before=
-
-# Reserve hugepages until $1 of 2 MiB are free; hugepages_give restores the number. 1: not permitted.
+# Reserve $1 hugepages of 2 MiB until hugepages_give. 1: not permitted.
 hugepages_take() {
-	local want=$1 free nr
-	[ -r "$hugepages_free" ] || return 1
-	free=$(cat "$hugepages_free") nr=$(cat "$hugepages_nr")
-	if [ "$free" -lt "$want" ]; then
-		hugepages_before=$nr
-		{ echo $((nr + want - free)) >"$hugepages_nr"; } 2>/dev/null || { hugepages_before=; return 1; }
-	fi
-	[ "$(cat "$hugepages_free")" -ge "$want" ] && return 0
-	hugepages_give
-	return 1
+	local answer=
+	coproc HUGEPAGES { /usr/bin/python3 devtools/hugepages.py "$1"; }
+	read -r answer <&"${HUGEPAGES[0]}"
+	[ "$answer" = reserved ]
 }
 
-# Restore the number of hugepages from before hugepages_take.
+# Give them back, if any are reserved.
 hugepages_give() {
-	[ -n "$hugepages_before" ] && echo "$hugepages_before" >"$hugepages_nr"
-	hugepages_before=
+	local pid=${HUGEPAGES_PID:-}
+	[ -n "$pid" ] || return
+	eval "exec ${HUGEPAGES[1]}>&-"
+	wait "$pid"
 }
 
 # in_netns NAME COMMAND...: enter only the network namespace. `ip netns exec` and `ip -n` also remount

@@ -9,8 +9,12 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "devtools"))
+import hugepages  # noqa: E402  pylint: disable=wrong-import-position
 
 # The checks of expect() that failed.
 FAILED = []
@@ -62,20 +66,16 @@ def runtime_dir_removed(prefix):
     return prefix
 
 
-HUGEPAGES = pathlib.Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
 CLONE_NEWNS = 0x20000  # unshare(2)
 
 
 def hugepages_taken(megabytes):
     """Whether this test and its programs have so many free hugepages, reserved and mounted until the test ends."""
-    number, free = HUGEPAGES / "nr_hugepages", HUGEPAGES / "free_hugepages"
+    pages = hugepages.Reservation((megabytes + 1) // 2)
+    atexit.register(pages.release)
+    if not pages.ok:
+        return False
     try:
-        before, lack = int(number.read_text()), (megabytes + 1) // 2 - int(free.read_text())
-        if lack > 0:
-            atexit.register(number.write_text, str(before))
-            number.write_text(str(before + lack))
-        if int(free.read_text()) * 2 < megabytes:
-            return False
         if "hugetlbfs" in pathlib.Path("/proc/mounts").read_text():
             return True
         # Mounted in a namespace of this process and its children, and so for as long as they run.
