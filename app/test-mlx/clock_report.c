@@ -9,8 +9,34 @@
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include <rte_eal.h>
+
+#include "telemetry.h"
 #include "tm_clock.h"
+
+#define TIMEOUT_MS 2000
+
+json_t *
+tm_telemetry_request(const char *command)
+{
+	struct tm_telemetry t = { .fd = -1 };
+	char path[sizeof(((struct tm_program *)NULL)->path)];
+	json_t *value = NULL;
+	int n;
+
+	/* EAL appends ":1", ":2", ... if the socket of another process exists (lib/telemetry/telemetry.c). */
+	for (unsigned int i = 0; i < 4 && value == NULL; i++) {
+		n = snprintf(path, sizeof(path), "%s/dpdk_telemetry.v2:%u", rte_eal_get_runtime_dir(), i);
+		if (i == 0 && n < (int)sizeof(path))
+			path[n - 2] = '\0';
+		if (tm_telemetry_open(&t, path, TIMEOUT_MS) == 0 && t.pid == getpid())
+			value = tm_telemetry_query(&t, command);
+		tm_telemetry_close(&t);
+	}
+	return value;
+}
 
 json_t *
 tm_clock_driver_read(uint16_t port_id)

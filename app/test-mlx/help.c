@@ -9,6 +9,7 @@
 #include "explain.h"
 #include "fwdump.h"
 #include "tm.h"
+#include "top.h"
 
 static const char intro[] =
 "dpdk-test-mlx: test an Ethernet port and its driver with real packets.\n"
@@ -62,6 +63,7 @@ tm_help_print(FILE *out)
 	fputs(intro, out);
 	tm_fwdump_help(out);
 	tm_explain_help(out);
+	tm_top_help(out);
 	fputs(eal, out);
 	for (const struct tm_arg *a = tm_args; a->name != NULL; a++) {
 		snprintf(left, sizeof(left), "--%s%s%s", a->name, a->value ? " " : "",

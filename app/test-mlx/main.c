@@ -20,6 +20,7 @@
 #include "explain.h"
 #include "fwdump.h"
 #include "tm.h"
+#include "top.h"
 
 static struct tm_app the_app;
 
@@ -191,6 +192,8 @@ main(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "fwdump") == 0)
 		return tm_fwdump(argc - 2, argv + 2);
+	if (argc > 1 && strcmp(argv[1], "top") == 0)
+		return tm_top(argc - 1, argv + 1);
 	if (option_given(argc, argv, "--help") || option_given(argc, argv, "-h")) {
 		tm_help_print(stdout);
 		return TM_EXIT_OK;

@@ -13,14 +13,6 @@
 
 #include "tm.h"
 
-/* telemetry.c */
-/**
- * Send a command to the telemetry socket of this process.
- * @param command Such as "/mlxpmd/clock,0".
- * @return The value of the reply (json_decref() it); NULL if telemetry is off or no driver has the command.
- */
-json_t *tm_telemetry_request(const char *command);
-
 /* clock.c */
 /**
  * Read a port's clock, and the host's at the middle of the call: the shortest of several calls.
@@ -29,6 +21,12 @@ json_t *tm_telemetry_request(const char *command);
 int tm_clock_read(uint16_t port_id, uint64_t *device, uint64_t *mono, uint64_t *real);
 
 /* clock_report.c */
+/**
+ * Send a command to the telemetry socket of this process.
+ * @param command Such as "/mlxpmd/clock,0".
+ * @return The value of the reply (json_decref() it); NULL if telemetry is off or no driver has the command.
+ */
+json_t *tm_telemetry_request(const char *command);
 /** The reply to telemetry's /mlxpmd/clock (json_decref() it); NULL if the driver has none. */
 json_t *tm_clock_driver_read(uint16_t port_id);
 /** A number or string of the reply as text, "-" for others. */
