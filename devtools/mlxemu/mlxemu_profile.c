@@ -76,14 +76,22 @@ struct reader {
 		return prm_flow_table_prop_layout_get_##field( \
 			prm_flow_table_nic_cap_flow_table_properties_nic_receive_c((const void *)r->flow_table)); \
 	}
+#define FLOW_TABLE_TX_GET(field, most) \
+	static uint64_t get_tx_##field(const struct recorded *r) \
+	{ \
+		return prm_flow_table_prop_layout_get_##field( \
+			prm_flow_table_nic_cap_flow_table_properties_nic_transmit_c((const void *)r->flow_table)); \
+	}
 EMU_PROFILE_GENERAL(GENERAL_GET)
 EMU_PROFILE_ETHERNET(ETHERNET_GET)
 EMU_PROFILE_FLOW_TABLE(FLOW_TABLE_GET)
+EMU_PROFILE_FLOW_TABLE_TX(FLOW_TABLE_TX_GET,)
 
 static const struct reader readers[] = {
 #define READER(field, most) {#field, get_##field, false},
 #define READER_FLOW_TABLE(field, most) {#field, get_##field, true},
 	EMU_PROFILE_GENERAL(READER) EMU_PROFILE_ETHERNET(READER) EMU_PROFILE_FLOW_TABLE(READER_FLOW_TABLE)
+	EMU_PROFILE_FLOW_TABLE_TX(READER_FLOW_TABLE, tx_)
 #undef READER_FLOW_TABLE
 #undef READER
 };

@@ -174,7 +174,9 @@ action_refusals(struct client *c, uint64_t ttl)
 {
 	enum mlx5dv_flow_table_type rx = MLX5DV_FLOW_TABLE_TYPE_NIC_RX, tx = MLX5DV_FLOW_TABLE_TYPE_NIC_TX;
 
-	CHECK(modify_new(c, ttl, 1, tx) == NULL);
+	CHECK(modify_new(c, ttl, 1, MLX5DV_FLOW_TABLE_TYPE_FDB) == NULL);
+	CHECK_EQ(errno, EOPNOTSUPP);
+	CHECK(modify_new(c, ttl, 17, tx) == NULL);
 	CHECK_EQ(errno, EOPNOTSUPP);
 	CHECK(modify_new(c, ttl, 17, rx) == NULL);
 	CHECK_EQ(errno, EOPNOTSUPP);
@@ -188,6 +190,42 @@ action_refusals(struct client *c, uint64_t ttl)
 	CHECK_EQ(errno, EINVAL);
 	CHECK(reformat_new(c, MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L3_TUNNEL_TO_L2, 15, rx) == NULL);
 	CHECK_EQ(errno, EINVAL);
+}
+
+/* Rules of sent packets: no TIRs, no default miss, and flow actions of their own. */
+static void
+egress_rules(struct client *c, struct mlx5dv_devx_obj *tir, struct ibv_flow_action *rx_modify, uint64_t ttl)
+{
+	union match mask, value;
+	struct mlx5dv_flow_matcher_attr attr = {
+		.type = IBV_FLOW_ATTR_NORMAL, .match_criteria_enable = 1, .match_mask = &mask.head, .priority = 2,
+		.comp_mask = MLX5DV_FLOW_MATCHER_MASK_FT_TYPE, .ft_type = MLX5DV_FLOW_TABLE_TYPE_NIC_TX,
+	};
+	struct mlx5dv_flow_action_attr action = {.type = MLX5DV_FLOW_ACTION_IBV_FLOW_ACTION};
+	struct mlx5dv_flow_action_attr dest = {.type = MLX5DV_FLOW_ACTION_DEST_DEVX, .obj = tir};
+	struct mlx5dv_flow_action_attr miss = {.type = MLX5DV_FLOW_ACTION_DEFAULT_MISS};
+	struct mlx5dv_flow_matcher *matcher;
+	struct ibv_flow *flow;
+
+	match_dmac(&mask, all_ones);
+	match_dmac(&value, some_mac);
+	matcher = mlx5dv_create_flow_matcher(c->ctx, &attr);
+	CHECK(matcher != NULL);
+	CHECK(mlx5dv_create_flow(matcher, &value.head, 1, &dest) == NULL);
+	CHECK_EQ(errno, EINVAL);
+	CHECK(mlx5dv_create_flow(matcher, &value.head, 1, &miss) == NULL);
+	CHECK_EQ(errno, EOPNOTSUPP);
+	action.action = rx_modify;
+	CHECK(mlx5dv_create_flow(matcher, &value.head, 1, &action) == NULL);
+	CHECK_EQ(errno, EINVAL);
+	action.action = modify_new(c, ttl, 16, MLX5DV_FLOW_TABLE_TYPE_NIC_TX);
+	CHECK(action.action != NULL);
+	flow = mlx5dv_create_flow(matcher, &value.head, 1, &action);
+	CHECK(flow != NULL);
+	if (flow != NULL)
+		CHECK_EQ(ibv_destroy_flow(flow), 0);
+	CHECK_EQ(ibv_destroy_flow_action(action.action), 0);
+	CHECK_EQ(mlx5dv_destroy_flow_matcher(matcher), 0);
 }
 
 /* Flow actions and the rules that have them. */
@@ -235,6 +273,7 @@ case_flow_change(unsigned port)
 	CHECK(mlx5dv_create_flow(matcher, &value.head, 4, actions) == NULL);
 	CHECK_EQ(errno, EINVAL);
 	action_refusals(&c, ttl);
+	egress_rules(&c, r.tir.obj, modify, ttl);
 	CHECK_EQ(ibv_destroy_flow_action(modify), 0);
 	CHECK_EQ(ibv_destroy_flow_action(decap), 0);
 	CHECK_EQ(ibv_destroy_flow_action(l3), 0);

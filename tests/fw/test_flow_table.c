@@ -194,7 +194,7 @@ test_table(void)
 	REFUSED(table_with(prm_flow_table_context_set_table_miss_action,
 			   PRM_FLOW_TABLE_MISS_ACTION_FORWARD), NO_FLOW_TABLE);
 	table_in(&in, 0, 0);
-	prm_create_flow_table_in_set_table_type(&in, PRM_FLOW_TABLE_TYPE_NIC_TX);
+	prm_create_flow_table_in_set_table_type(&in, PRM_FLOW_TABLE_TYPE_RDMA_TX);
 	REFUSED(fix_exec(&f, &in, sizeof(in)), FT_TYPE);
 	table_in(&in, 0, 0);
 	prm_create_flow_table_in_set_other_vport(&in, 1);
@@ -265,19 +265,19 @@ test_root(void)
 {
 	uint32_t id = table(0, 2), other = table(5, 2);
 
-	CHECK(dp_steer_root(f.dev) == NULL);
+	CHECK(dp_steer_root(f.dev, PRM_FLOW_TABLE_TYPE_NIC_RX) == NULL);
 	REFUSED(root(0, 0), NO_FLOW_TABLE);
 	REFUSED(root(2, id), OP_MOD);
 	CHECK_EQ(root(0, id), 0);
-	CHECK(dp_steer_root(f.dev) != NULL);
+	CHECK(dp_steer_root(f.dev, PRM_FLOW_TABLE_TYPE_NIC_RX) != NULL);
 	CHECK_EQ(root(0, other), 0);
 	CHECK_EQ(table_destroy(id), 0);
-	CHECK(dp_steer_root(f.dev) != NULL);
+	CHECK(dp_steer_root(f.dev, PRM_FLOW_TABLE_TYPE_NIC_RX) != NULL);
 	CHECK_EQ(root(1, 0), 0);
-	CHECK(dp_steer_root(f.dev) == NULL);
+	CHECK(dp_steer_root(f.dev, PRM_FLOW_TABLE_TYPE_NIC_RX) == NULL);
 	CHECK_EQ(root(0, other), 0);
 	CHECK_EQ(table_destroy(other), 0);
-	CHECK(dp_steer_root(f.dev) == NULL);
+	CHECK(dp_steer_root(f.dev, PRM_FLOW_TABLE_TYPE_NIC_RX) == NULL);
 }
 
 /* ---- groups ---- */
@@ -328,7 +328,7 @@ test_group_criteria(void)
 	static const unsigned others[][2] = {{6, 30}, {17, 0}, {26, 0}, {61, 0}, {73, 0}, {80, 0}, {96, 0}};
 
 	/* All that the capabilities name, at once; the query returns them unchanged. */
-	dp_fields(f.dev->profile, known);
+	dp_fields(f.dev->profile, false, known);
 	for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
 		param->dw[i] = PRM_BE32(known[i]);
 	prm_create_flow_group_in_set_match_criteria_enable(&in, 0x1f);
@@ -463,6 +463,50 @@ test_entry_refusals(void)
 	CHECK_EQ(table_destroy(id), 0);
 }
 
+/* Tables of sent packets: no TIRs, no tags, and they lead to each other only. */
+static void
+test_sent(void)
+{
+	struct prm_create_flow_table_in in;
+	struct prm_create_flow_group_in group_cmd = {0};
+	struct prm_flow_context *ctx;
+	uint32_t id, g, rx = table(4, 0);
+	struct fte e;
+
+	table_in(&in, 3, 4);
+	prm_create_flow_table_in_set_table_type(&in, PRM_FLOW_TABLE_TYPE_NIC_TX);
+	prm_flow_table_context_set_decap_en(prm_create_flow_table_in_flow_table_context(&in), 1);
+	REFUSED(fix_exec(&f, &in, sizeof(in)), FT_FEATURE);
+	prm_flow_table_context_set_decap_en(prm_create_flow_table_in_flow_table_context(&in), 0);
+	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), 0);
+	id = fix_id(&f);
+	prm_create_flow_group_in_set_opcode(&group_cmd, PRM_CMD_OP_CREATE_FLOW_GROUP);
+	prm_create_flow_group_in_set_table_id(&group_cmd, id);
+	REFUSED(fix_exec(&f, &group_cmd, sizeof(group_cmd)), NO_FLOW_TABLE);
+	prm_create_flow_group_in_set_table_type(&group_cmd, PRM_FLOW_TABLE_TYPE_NIC_TX);
+	CHECK_EQ(fix_exec(&f, &group_cmd, sizeof(group_cmd)), 0);
+	g = fix_id(&f);
+	ctx = fte_in(&e, id, g, 0);
+	memset(prm_flow_context_match_value(ctx), 0, sizeof(struct prm_fte_match_param));
+	prm_set_fte_in_set_table_type(&e.in, PRM_FLOW_TABLE_TYPE_NIC_TX);
+	fte_dest(&e, PRM_FLOW_DEST_TYPE_TIR, tirn);
+	REFUSED(fte_exec(&e), FTE_DEST);
+	fte_dest(&e, PRM_FLOW_DEST_TYPE_FLOW_TABLE, rx);
+	REFUSED(fte_exec(&e), NO_FLOW_TABLE);
+	prm_flow_context_set_destination_list_size(ctx, 0);
+	e.len = sizeof(e.in);
+	prm_flow_context_set_action(ctx, PRM_FLOW_ACTION_ALLOW | PRM_FLOW_ACTION_DROP);
+	REFUSED(fte_exec(&e), FTE_ACTION);
+	prm_flow_context_set_action(ctx, PRM_FLOW_ACTION_ALLOW);
+	prm_flow_context_set_flow_tag(ctx, 1);
+	REFUSED(fte_exec(&e), FTE_FEATURE);
+	prm_flow_context_set_flow_tag(ctx, 0);
+	prm_flow_context_set_action(ctx, PRM_FLOW_ACTION_ALLOW | PRM_FLOW_ACTION_VLAN_POP);
+	REFUSED(fte_exec(&e), FTE_CHANGE);
+	prm_flow_context_set_action(ctx, PRM_FLOW_ACTION_ALLOW);
+	CHECK_EQ(fte_exec(&e), 0);
+}
+
 /* A card with the capability has entries that lead to tables of any level, if they say so. */
 static void
 test_ignore_level(void)
@@ -591,6 +635,7 @@ main(void)
 	test_entry();
 	test_entry_refusals();
 	test_ignore_level();
+	test_sent();
 	test_modify();
 	test_users();
 	fix_close(&f);

@@ -73,7 +73,7 @@ test_contexts(void)
 	REFUSED(modify_exec(&m), MODIFY_COUNT);
 	modify_in(&m, 2);
 	REFUSED(fix_exec(&f, &m, sizeof(m.in) + sizeof(m.action[0])), MODIFY_LEN);
-	prm_alloc_modify_header_context_in_set_table_type(&m.in, PRM_FLOW_TABLE_TYPE_NIC_TX);
+	prm_alloc_modify_header_context_in_set_table_type(&m.in, PRM_FLOW_TABLE_TYPE_FDB);
 	REFUSED(modify_exec(&m), FT_TYPE);
 	modify_in(&m, 1);
 	prm_alloc_modify_header_context_in_set_op_mod(&m.in, 1);
@@ -93,6 +93,9 @@ test_actions(void)
 	REFUSED(modify_exec(&m), MODIFY_FIELD);
 	action(&m, 0, PRM_ACTION_TYPE_SET, PRM_ACTION_IN_FIELD_METADATA_REG_A);
 	REFUSED(modify_exec(&m), MODIFY_FIELD);
+	prm_alloc_modify_header_context_in_set_table_type(&m.in, PRM_FLOW_TABLE_TYPE_NIC_TX);
+	CHECK_EQ(modify_exec(&m), 0);
+	prm_alloc_modify_header_context_in_set_table_type(&m.in, PRM_FLOW_TABLE_TYPE_NIC_RX);
 	action(&m, 0, PRM_ACTION_TYPE_SET, PRM_ACTION_IN_FIELD_OUT_IPV4_TTL);
 	REFUSED(modify_exec(&m), MODIFY_PART); /* 32 bits */
 	prm_set_action_in_set_length(a, 8);
@@ -433,9 +436,11 @@ test_capabilities(void)
 			 prm_header_modify_cap_properties_set_action_field_support_c(modify_cap)), 0);
 	CHECK_EQ(prm_flow_table_fields_supported_get_metadata_reg_c_7(
 			 prm_header_modify_cap_properties_copy_action_field_support_c(modify_cap)), 1);
-	CHECK_EQ(dp_modify_bits(PRM_ACTION_IN_FIELD_OUT_FIRST_VID), 12);
-	CHECK_EQ(dp_modify_bits(PRM_ACTION_IN_FIELD_IN_TCP_FLAGS), 9);
-	CHECK_EQ(dp_modify_bits(PRM_ACTION_IN_FIELD_OUT_ETHERTYPE), 0);
+	CHECK_EQ(dp_modify_bits(PRM_ACTION_IN_FIELD_OUT_FIRST_VID, false), 12);
+	CHECK_EQ(dp_modify_bits(PRM_ACTION_IN_FIELD_IN_TCP_FLAGS, false), 9);
+	CHECK_EQ(dp_modify_bits(PRM_ACTION_IN_FIELD_OUT_ETHERTYPE, false), 0);
+	CHECK_EQ(dp_modify_bits(PRM_ACTION_IN_FIELD_METADATA_REG_A, false), 0);
+	CHECK_EQ(dp_modify_bits(PRM_ACTION_IN_FIELD_METADATA_REG_A, true), 32);
 }
 
 int

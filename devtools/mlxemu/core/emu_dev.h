@@ -104,11 +104,18 @@ struct emu_wire_port;
 	X(reformat_and_fwd_to_table, 1) \
 	X(reformat_and_vlan_action, 1) \
 	X(reformat_l3_tunnel_to_l2, 1)
+/** The same of the send tables; P: prefix of the names. */
+#define EMU_PROFILE_FLOW_TABLE_TX(X, P) \
+	X(P##max_modify_header_actions, UINT8_MAX) \
+	X(P##push_vlan, 1) \
+	X(P##reformat, 1) \
+	X(P##reformat_l2_to_l3_tunnel, 1)
 /** The NIC vport context has the last one. */
 #define EMU_PROFILE_CAPS(X) \
 	EMU_PROFILE_GENERAL(X) \
 	EMU_PROFILE_ETHERNET(X) \
 	EMU_PROFILE_FLOW_TABLE(X) \
+	EMU_PROFILE_FLOW_TABLE_TX(X, tx_) \
 	X(min_wqe_inline_mode, 3) /* 0: none, 1: L2, 2: IP, 3: TCP or UDP */
 
 /** Data of a card model. */

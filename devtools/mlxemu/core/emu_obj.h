@@ -385,6 +385,7 @@ struct emu_modify {
 /** A modify header context. */
 struct emu_modify_header {
 	struct emu_obj obj; /**< EMU_OBJ_MODIFY_HEADER */
+	bool sent;	    /**< For tables of sent packets. */
 	unsigned n;
 	struct emu_modify action[];
 };

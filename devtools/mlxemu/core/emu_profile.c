@@ -69,7 +69,11 @@
 	.reformat_l3_tunnel_to_l2 = 1,	   /* dpdk, flow_dv_create_action_raw_decap(): the same */ \
 	.reformat_and_fwd_to_table = 1,	   /* assumed; kernel, validate_goto_chain() reads it */ \
 	.reformat_and_vlan_action = 1,	   /* assumed */ \
-	.pop_vlan = 1			   /* assumed; dpdk pops tags by software steering */
+	.pop_vlan = 1,			   /* assumed; dpdk pops tags by software steering */ \
+	.tx_max_modify_header_actions = 16, /* assumed: as of receive tables */ \
+	.tx_push_vlan = 1,		   /* assumed; dpdk pushes tags by software steering */ \
+	.tx_reformat = 1,		   /* dpdk, flow_dv_create_action_l2_encap(): ConnectX-5 and newer */ \
+	.tx_reformat_l2_to_l3_tunnel = 1   /* dpdk, flow_dv_create_action_raw_encap(): the same */
 
 static const struct emu_profile cx4lx = {
 	.name = "cx4lx",
@@ -98,7 +102,8 @@ static const struct emu_profile cx4lx = {
 	 * ext_stride_num_range, scatter_fcs, wqe_vlan_insert, cqe_checksum_full, relaxed_ordering_*,
 	 * enhanced_multi_pkt_send_wqe (guide: not supported), steering_format_version, ignore_flow_level,
 	 * max_modify_header_actions, decap, reformat_l3_tunnel_to_l2, reformat_and_fwd_to_table,
-	 * reformat_and_vlan_action, pop_vlan, flow_counter_bulk_alloc, log_max_flow_counter_bulk.
+	 * reformat_and_vlan_action, pop_vlan, flow_counter_bulk_alloc, log_max_flow_counter_bulk,
+	 * tx_max_modify_header_actions, tx_push_vlan, tx_reformat, tx_reformat_l2_to_l3_tunnel.
 	 * Newer firmware may have some of them (assumed not).
 	 */
 };

@@ -11,7 +11,7 @@
 #define SRC_IP 8u /* dwords of source and destination address; IPv4 is in the last one of each */
 
 void
-dp_fields(const struct emu_profile *p, uint32_t key[DP_KEY_DWORDS])
+dp_fields(const struct emu_profile *p, bool sent, uint32_t key[DP_KEY_DWORDS])
 {
 	uint32_t flex = p != NULL ? p->flex_parser_protocols : DP_FLEX_ALL;
 	struct prm_fte_match_param all, ones;
@@ -32,6 +32,9 @@ dp_fields(const struct emu_profile *p, uint32_t key[DP_KEY_DWORDS])
 		DP_FIELDS_CX5_2(FIELD)
 		DP_FIELDS_CX5_SILENT(FIELD)
 		DP_FIELDS_MPLS(HEADER)
+		if (sent) {
+			DP_FIELDS_TX(FIELD)
+		}
 	}
 	if ((flex & DP_FLEX_GENEVE) != 0) {
 		DP_FIELDS_GENEVE(FIELD)

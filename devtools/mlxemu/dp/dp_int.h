@@ -470,6 +470,7 @@ struct dp_wqe {
 	bool vlan_insert, swp_on;    /**< swp_on: any field of swp is set. */
 	uint16_t vlan_tpid, vlan_tci;
 	struct dp_swp swp;
+	uint32_t metadata;	     /**< flow_table_metadata of the Ethernet segment, big-endian. */
 	uint32_t frames;	     /**< Put on the wire or dropped behind it. */
 	uint64_t bytes;
 	uint32_t reads;		     /**< DMA reads of data, and their bytes. */
@@ -577,8 +578,10 @@ void dp_steer_fini(struct emu_dev *dev);
 void dp_steer_rx(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v, struct dp_walk *walk);
 /** What becomes of a packet that neither a rule nor the kernel's interface takes: rules of type "default". */
 void dp_steer_leftover(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v, struct dp_walk *walk);
-/** True when a rule of the transmit table wants the frame dropped. */
-bool dp_steer_tx_drops(struct emu_dev *dev, const uint8_t *frame, uint32_t len, struct dp_walk *walk);
+/** Whether there are rules for sent packets. */
+bool dp_steer_sends(const struct emu_dev *dev);
+/** What becomes of a packet that is to be sent: dropped, or sent as v->pkt is. */
+void dp_steer_tx(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v, struct dp_walk *walk);
 /** In switchdev mode: true when the eswitch sends a frame of this SQ to the uplink. */
 bool dp_steer_to_uplink(struct emu_dev *dev, const struct emu_sq *sq, const uint8_t *frame, uint32_t len,
 			struct dp_walk *walk);

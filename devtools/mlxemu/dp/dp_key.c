@@ -188,6 +188,7 @@ key_misc2(uint32_t k[DP_SET_DWORDS], const struct dp_pkt *pkt)
 		return;
 	for (unsigned i = 0; i < 8; i++)
 		k[11 - i] = pkt->meta->reg_c[i];
+	k[12] = pkt->meta->reg_a;
 }
 
 /*

@@ -30,6 +30,7 @@ static const struct field fields[] = {
 	{PRM_ACTION_IN_FIELD_##name, DP_AT_##header, at, bytes, shift, bits},
 	DP_MODIFY_FIELDS(FIELD)
 	DP_MODIFY_SILENT(FIELD)
+	DP_MODIFY_TX(FIELD)
 #undef FIELD
 };
 
@@ -55,11 +56,11 @@ field_find(unsigned id)
 }
 
 unsigned
-dp_modify_bits(unsigned field)
+dp_modify_bits(unsigned field, bool sent)
 {
 	const struct field *f = field_find(field);
 
-	return f != NULL ? f->bits : 0;
+	return f != NULL && (sent || f->header != DP_AT_REG || f->at != DP_MODIFY_REG_A) ? f->bits : 0;
 }
 
 static bool
@@ -109,7 +110,7 @@ spot_of(struct dp_changed *w, unsigned id)
 	uint32_t at;
 
 	if (s.f->header == DP_AT_REG) {
-		s.reg = &w->meta.reg_c[s.f->at];
+		s.reg = s.f->at == DP_MODIFY_REG_A ? &w->meta.reg_a : &w->meta.reg_c[s.f->at];
 		return s;
 	}
 	if (s.l == &w->pkt.inner && !w->pkt.tunneled)

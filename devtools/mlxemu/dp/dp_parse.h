@@ -59,8 +59,9 @@ struct dp_layers {
 
 /** What steering knows of a packet besides its bytes. */
 struct dp_meta {
-	uint32_t reg_c[8];		  /**< Metadata registers. */
-	uint32_t source_sqn, source_port; /**< In switchdev mode. */
+	uint32_t reg_c[8], reg_a; /**< Metadata registers; A is that of the WQE. */
+	uint32_t source_sqn;	  /**< Of a sent packet. */
+	uint32_t source_port;	  /**< In switchdev mode. */
 };
 
 struct dp_pkt {

@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * Steering: matchers and flows created through the kernel, which keeps them in tables of its own, and
- * the choice of the root table for received packets.
+ * the choice of the root tables.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -60,10 +60,10 @@ struct dp_flow {
 struct dp_steer {
 	struct dp_autotables table[3]; /* TABLE_RX, TABLE_TX, TABLE_FDB */
 	struct dp_autotables leftover;
-	struct dp_table *root;	  /* root table instead of the kernel's; NULL: none */
+	struct dp_table *root[2]; /* TABLE_RX, TABLE_TX: root table instead of the kernel's; NULL: none */
 	uint64_t changed_ns;
 	uint64_t walks;
-	struct dp_changed changed;
+	struct dp_changed changed[2]; /* of received and sent packets */
 };
 
 int
@@ -102,22 +102,22 @@ dp_steer_changed(struct emu_dev *dev)
 }
 
 void
-dp_steer_set_root(struct emu_dev *dev, struct dp_table *t)
+dp_steer_set_root(struct emu_dev *dev, unsigned type, struct dp_table *t)
 {
 	struct dp_steer *s = dev->steer;
 
 	if (s == NULL)
 		return;
-	s->root = t;
+	s->root[type == PRM_FLOW_TABLE_TYPE_NIC_TX] = t;
 	dp_steer_changed(dev);
 }
 
 const struct dp_table *
-dp_steer_root(const struct emu_dev *dev)
+dp_steer_root(const struct emu_dev *dev, unsigned type)
 {
 	const struct dp_steer *s = dev->steer;
 
-	return s != NULL ? s->root : NULL;
+	return s != NULL && type <= PRM_FLOW_TABLE_TYPE_NIC_TX ? s->root[type == PRM_FLOW_TABLE_TYPE_NIC_TX] : NULL;
 }
 
 /* Errno of the refusal of a mask or value, or 0. */
@@ -131,13 +131,13 @@ check_param(struct emu_ctx *ctx, const uint8_t *p, size_t len, const char *what)
 }
 
 /*
- * Fields that are matched, in the order of their dwords. Those of the source are in switchdev mode only; in the FDB, of
- * frames that one SQ sends, just they and the outer headers.
+ * Fields that are matched, in the order of their dwords. The source port is in switchdev mode only; in the FDB, of
+ * frames that one SQ sends, just the source and the outer headers.
  */
 static void
 modelled(const struct emu_dev *dev, unsigned table, uint32_t known[DP_KEY_DWORDS])
 {
-	dp_fields(NULL, known);
+	dp_fields(NULL, table == TABLE_TX, known);
 	if (table == TABLE_FDB)
 		memset(known + DP_OUTER_DWORDS, 0, (DP_KEY_DWORDS - DP_OUTER_DWORDS) * sizeof(known[0]));
 	if (!dev->eswitch.on)
@@ -146,7 +146,8 @@ modelled(const struct emu_dev *dev, unsigned table, uint32_t known[DP_KEY_DWORDS
 		known[DP_KEY_REG_C_0] = UINT32_MAX;
 	else if (table == TABLE_FDB)
 		known[DP_KEY_SOURCE_SQN] |= SQN_MASK;
-	known[DP_KEY_SOURCE_PORT] |= PORT_MASK;
+	if (table != TABLE_TX)
+		known[DP_KEY_SOURCE_PORT] |= PORT_MASK;
 }
 
 /* Matchers of the FDB: hw/mlx5/fs.c, MLX5_IB_METHOD_FLOW_MATCHER_CREATE. Errno of a refusal, or 0. */
@@ -167,8 +168,8 @@ check_fields(struct emu_ctx *ctx, struct dp_matcher *m)
 		return -EOPNOTSUPP;
 	}
 	modelled(ctx->dev, m->table, known);
-	dp_fields(NULL, any);
-	dp_fields(ctx->dev->profile, has);
+	dp_fields(NULL, m->table == TABLE_TX, any);
+	dp_fields(ctx->dev->profile, m->table == TABLE_TX, has);
 	if (ctx->dev->eswitch.on)
 		has[DP_KEY_REG_C_0] = UINT32_MAX;
 	for (unsigned i = 0; i < DP_KEY_DWORDS; i++) {
@@ -233,10 +234,19 @@ flow_release(struct emu_obj *obj)
 		emu_obj_unref(&f->reformat->obj);
 }
 
+/* A rule leads to tables of its own type, and in that of received packets to TIRs. */
 static bool
-is_fdb(const struct emu_obj *dest)
+leads(const struct dp_matcher *m, const struct emu_obj *dest)
 {
-	return dest->type == EMU_OBJ_FLOW_TABLE && ((const struct emu_flow_table *)dest)->fdb;
+	static const uint8_t types[] = {
+		[TABLE_RX] = PRM_FLOW_TABLE_TYPE_NIC_RX,
+		[TABLE_TX] = PRM_FLOW_TABLE_TYPE_NIC_TX,
+		[TABLE_FDB] = PRM_FLOW_TABLE_TYPE_FDB,
+	};
+
+	if (dest->type == EMU_OBJ_TIR)
+		return m->table == TABLE_RX;
+	return ((const struct emu_flow_table *)dest)->type == types[m->table];
 }
 
 /* Firmware refuses the entry that the kernel makes of it (fw_fte.c, changes_check()). */
@@ -263,10 +273,10 @@ check_flow(struct emu_ctx *ctx, const struct dp_matcher *m, const struct emu_flo
 
 	if (!known)
 		why = "destination is neither a TIR nor a flow table";
-	else if (attr->dest != NULL && m->table == TABLE_TX)
-		why = "the transmit table has no TIRs to send to, nor are there more tables";
-	else if (attr->dest != NULL && (m->table == TABLE_FDB) != is_fdb(attr->dest))
-		why = "tables of the FDB lead to each other only";
+	else if (attr->dest != NULL && !leads(m, attr->dest))
+		why = "tables lead to tables of their own type, and TIRs are for received packets";
+	else if (attr->default_miss && m->table == TABLE_TX)
+		why = "default miss is for received packets: fs_core.c, fwd_next_prio_supported()";
 	else if ((attr->dest != NULL) + attr->drop + attr->default_miss > 1)
 		why = "more than one of destination, drop and default miss";
 	else if (attr->dest == NULL && !attr->drop && !attr->default_miss &&
@@ -274,8 +284,11 @@ check_flow(struct emu_ctx *ctx, const struct dp_matcher *m, const struct emu_flo
 		why = "no destination";
 	else if (attr->has_tag && attr->tag > 0xffffff)
 		why = "flow tag has more than 24 bits";
-	else if (changes(attr) && (m->table != TABLE_RX || attr->drop || (attr->decap && attr->reformat != NULL)))
+	else if (changes(attr) && (m->table == TABLE_FDB || attr->drop || (attr->decap && attr->reformat != NULL)))
 		why = "this table, or a rule that drops, changes no packets, and there is one decapsulation";
+	else if ((attr->modify != NULL && attr->modify->sent != (m->table == TABLE_TX)) ||
+		 ((attr->decap || attr->reformat != NULL) && m->table == TABLE_TX))
+		why = "a flow action for tables of another type";
 	else if (ctx->dev->eswitch.on && (attr->decap || attr->reformat != NULL))
 		why = "in switchdev mode the kernel's tables decapsulate nothing: hw/mlx5/fs.c, _get_flow_table()";
 	else if (known && decap_leads(ctx, attr))
@@ -283,7 +296,7 @@ check_flow(struct emu_ctx *ctx, const struct dp_matcher *m, const struct emu_flo
 	if (why == NULL)
 		return check_param(ctx, attr->value, attr->value_len, "value");
 	emu_audit(ctx->dev, EMU_AUDIT_BAD_CALL, "flow refused: %s", why);
-	return known ? -EINVAL : -EOPNOTSUPP;
+	return known && !(attr->default_miss && m->table == TABLE_TX) ? -EINVAL : -EOPNOTSUPP;
 }
 
 /* The kernel's errno for rules that it refuses without a firmware command, or whose group firmware refuses, or 0. */
@@ -412,8 +425,8 @@ dp_steer_rx(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_resul
 	struct dp_steer *s = dev->steer;
 
 	v->dev = dev;
-	v->changed = &s->changed;
-	dp_table_lookup(s->root != NULL ? s->root : &s->table[TABLE_RX].table, pkt, v, walk);
+	v->changed = &s->changed[TABLE_RX];
+	dp_table_lookup(s->root[TABLE_RX] != NULL ? s->root[TABLE_RX] : &s->table[TABLE_RX].table, pkt, v, walk);
 }
 
 void
@@ -422,7 +435,7 @@ dp_steer_leftover(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer
 	struct dp_steer *s = dev->steer;
 	struct dp_steer_result left;
 
-	if (DP_LIKELY(TAILQ_EMPTY(&s->leftover.groups)) || s->root != NULL)
+	if (DP_LIKELY(TAILQ_EMPTY(&s->leftover.groups)) || s->root[TABLE_RX] != NULL)
 		return;
 	dp_table_lookup(&s->leftover.table, pkt, &left, walk);
 	v->dest = left.dest;
@@ -431,20 +444,28 @@ dp_steer_leftover(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer
 	v->also_n = left.also_n;
 }
 
+static inline struct dp_table *
+tx_root(struct dp_steer *s)
+{
+	return DP_UNLIKELY(s->root[TABLE_TX] != NULL) ? s->root[TABLE_TX] : &s->table[TABLE_TX].table;
+}
+
 bool
-dp_steer_tx_drops(struct emu_dev *dev, const uint8_t *frame, uint32_t len, struct dp_walk *walk)
+dp_steer_sends(const struct emu_dev *dev)
+{
+	const struct dp_table *t = tx_root(dev->steer);
+
+	return DP_UNLIKELY(!TAILQ_EMPTY(&t->rules) || t->miss != NULL);
+}
+
+void
+dp_steer_tx(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v, struct dp_walk *walk)
 {
 	struct dp_steer *s = dev->steer;
-	struct dp_steer_result v;
-	struct dp_pkt pkt;
 
-	if (DP_LIKELY(TAILQ_EMPTY(&s->table[TABLE_TX].table.rules)))
-		return false;
-	dp_parse(&pkt, frame, len, dp_port_of(dev)->rx_tunnels);
-	dp_table_lookup(&s->table[TABLE_TX].table, &pkt, &v, walk);
-	if (DP_LIKELY(walk == NULL))
-		dp_steer_count(&v, len);
-	return v.dest == DP_DEST_DROP;
+	v->dev = dev;
+	v->changed = &s->changed[TABLE_TX];
+	dp_table_lookup(tx_root(s), pkt, v, walk);
 }
 
 bool
@@ -519,8 +540,8 @@ dp_steer_any(struct emu_dev *dev, dp_rule_cb cb, void *arg)
 {
 	struct dp_steer *s = dev->steer;
 
-	if (s->root != NULL)
-		return table_any(s->root, ++s->walks, cb, arg);
+	if (s->root[TABLE_RX] != NULL)
+		return table_any(s->root[TABLE_RX], ++s->walks, cb, arg);
 	return table_any(&s->table[TABLE_RX].table, ++s->walks, cb, arg) ||
 	       table_any(&s->leftover.table, s->walks, cb, arg);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Sends frames: offloads, transmit table, wire. */
+/* Sends frames: offloads, tables of sent packets, wire. */
 #include "../wire/emu_wire.h"
 #include "dp_csum.h"
 #include "dp_fault.h"
@@ -82,11 +82,23 @@ stays_inside(struct dp_wqe *w, const uint8_t *frame, uint32_t len)
 	return true;
 }
 
+/* A packet that is to be sent, as steering compares it. */
+static void
+tx_pkt(const struct emu_sq *sq, uint32_t metadata, struct dp_pkt *pkt, struct dp_meta *meta, const uint8_t *frame,
+       uint32_t len)
+{
+	dp_parse(pkt, frame, len, dp_port_of(sq->obj.dev)->rx_tunnels);
+	*meta = (struct dp_meta){.reg_a = metadata, .source_sqn = sq->obj.id};
+	pkt->meta = meta;
+}
+
 /* In the order of dp_tx_frame(). */
 void
 emu_dp_why_sent(struct emu_sq *sq, const uint8_t *frame, uint32_t len, struct emu_why *why)
 {
 	struct emu_dev *dev = sq->obj.dev;
+	struct dp_steer_result v;
+	struct dp_meta meta;
 	struct dp_pkt pkt;
 
 	why->end = EMU_WHY_WIRE;
@@ -95,15 +107,66 @@ emu_dp_why_sent(struct emu_sq *sq, const uint8_t *frame, uint32_t len, struct em
 	} else if (len < DP_ETH_BYTES || len > dp_frame_limit(dev)) {
 		why->end = len < DP_ETH_BYTES ? EMU_WHY_SHORT : EMU_WHY_LONG;
 	} else {
-		dp_parse(&pkt, frame, len, dp_port_of(dev)->rx_tunnels);
+		tx_pkt(sq, 0, &pkt, &meta, frame, len);
 		dp_why_headers(why, &pkt);
-		if (dp_steer_tx_drops(dev, frame, len, &why->walk))
+		v = (struct dp_steer_result){.dest = DP_DEST_KERNEL, .pkt = &pkt};
+		if (dp_steer_sends(dev))
+			dp_steer_tx(dev, &pkt, &v, &why->walk);
+		if (v.pkt != &pkt)
+			dp_why_changed(why, v.pkt);
+		frame = v.pkt->data;
+		len = v.pkt->len;
+		if (v.dest == DP_DEST_DROP)
 			why->end = EMU_WHY_RULE;
+		else if (len > dp_frame_limit(dev))
+			why->end = EMU_WHY_LONG;
 		else if (dev->vf != 0 && spoofed(dev, frame))
 			why->end = EMU_WHY_SPOOFED;
 		else if (dev->vf == 0 && dev->eswitch.on && !dp_steer_to_uplink(dev, sq, frame, len, &why->walk))
 			why->end = EMU_WHY_UNSWITCHED;
 	}
+}
+
+/* Sends what steering has made of a frame. */
+static inline enum emu_wire_result
+frame_send(struct dp_wqe *w, const uint8_t *frame, uint32_t len)
+{
+	struct emu_dev *dev = w->port->dev;
+	enum emu_wire_result result = EMU_WIRE_LOST;
+
+	if (DP_UNLIKELY(len > dp_frame_limit(dev)))
+		return result;
+	if (DP_UNLIKELY(dev->vf != 0 || dev->eswitch.on) && stays_inside(w, frame, len))
+		result = EMU_WIRE_SENT;
+	else
+		result = depart(w, frame, len);
+	if (result == EMU_WIRE_SENT)
+		count_sent(&dev->stats, frame, len);
+	return result;
+}
+
+/*
+ * assumed: rules see a frame as it would leave, after checksums, segmentation and the tag of the WQE. Other reading:
+ * the tag is inserted after them. Test: dp/test_tx_rules.c.
+ * assumed: a frame that they make longer than the port's limit is lost. Other reading: it is sent. Test:
+ * dp/test_tx_rules.c.
+ */
+static __attribute__((noinline)) enum emu_wire_result
+frame_steer(struct dp_wqe *w, const uint8_t *frame, uint32_t len)
+{
+	enum emu_wire_result result = EMU_WIRE_LOST;
+	struct dp_steer_result v;
+	struct dp_meta meta;
+	struct dp_pkt pkt;
+
+	tx_pkt(w->sq, be32toh(w->metadata), &pkt, &meta, frame, len);
+	dp_steer_tx(w->port->dev, &pkt, &v, NULL);
+	if (v.dest != DP_DEST_DROP)
+		result = frame_send(w, v.pkt->data, v.pkt->len);
+	/* A frame that is held comes here once more. */
+	if (result != EMU_WIRE_HOLD)
+		dp_steer_count(&v, len);
+	return result;
 }
 
 enum dp_exec
@@ -117,20 +180,13 @@ dp_tx_frame(struct dp_wqe *w, const uint8_t *frame, uint32_t len)
 		w->bytes += len;
 		return DP_DONE;
 	}
-	if (DP_LIKELY(dev->link_up && len <= dp_frame_limit(dev)) &&
-	    !dp_steer_tx_drops(dev, frame, len, NULL)) {
-		if (DP_UNLIKELY(dev->vf != 0 || dev->eswitch.on) && stays_inside(w, frame, len))
-			result = EMU_WIRE_SENT;
-		else
-			result = depart(w, frame, len);
-	}
+	if (DP_LIKELY(dev->link_up && len <= dp_frame_limit(dev)))
+		result = dp_steer_sends(dev) ? frame_steer(w, frame, len) : frame_send(w, frame, len);
 	if (result == EMU_WIRE_HOLD) {
 		w->q->frames_done = w->frames;
 		return DP_HOLD;
 	}
-	if (result == EMU_WIRE_SENT)
-		count_sent(&dev->stats, frame, len);
-	else
+	if (result != EMU_WIRE_SENT)
 		dev->stats.tx_discards++;
 	w->frames++;
 	w->bytes += len;

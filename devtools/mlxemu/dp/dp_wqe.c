@@ -198,6 +198,7 @@ read_eth(struct dp_wqe *w, struct dp_pieces *p)
 				     "Ethernet segment missing");
 	memcpy(&eth, at(w, w->pos), sizeof(eth));
 	w->cs_flags = eth.cs_flags;
+	w->metadata = eth.flow_table_metadata;
 	w->mss = be16toh(eth.mss) & PRM_WQE_ETH_SEG_MSS_MSS_MASK;
 	type = be16toh(eth.inline_hdr_sz);
 	w->vlan_insert = (type & PRM_WQE_VLAN_INSERT) != 0;

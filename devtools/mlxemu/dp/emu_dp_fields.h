@@ -98,6 +98,14 @@
 	X(none, misc_parameters_3, set_misc3, inner_tcp_ack_num) \
 	X(none, misc_parameters_3, set_misc3, outer_tcp_ack_num)
 
+/**
+ * Fields of tables of sent packets, of these cards: the register that the Ethernet segment of a WQE sets, and the SQ.
+ * The recorded ConnectX-4 Lx has neither.
+ */
+#define DP_FIELDS_TX(X) \
+	X(metadata_reg_a, misc_parameters_2, set_misc2, metadata_reg_a) \
+	X(source_sqn, misc_parameters, set_misc, source_sqn)
+
 /** MPLS headers, which are dwords of misc_parameters_2. Four bits of capability each: label, EXP, S and TTL. */
 #define DP_FIELDS_MPLS(X) \
 	X(outer_first_mpls, misc_parameters_2, set_misc2, outer_first_mpls) \
@@ -150,7 +158,7 @@ enum {
 	X(none, misc_parameters_3, set_misc3, gtpu_msg_type) \
 	X(none, misc_parameters_3, set_misc3, gtpu_msg_flags)
 
-/** Mask of all fields that a card has. NULL: that any card has. */
-void dp_fields(const struct emu_profile *p, uint32_t key[DP_KEY_DWORDS]);
+/** Mask of all fields that a card has, in tables of received or sent packets. p NULL: that any card has. */
+void dp_fields(const struct emu_profile *p, bool sent, uint32_t key[DP_KEY_DWORDS]);
 
 #endif /* EMU_DP_FIELDS_H */

@@ -17,7 +17,12 @@
 enum { DP_KEY_OUTER = 0, DP_KEY_MISC = 16, DP_KEY_INNER = 32, DP_KEY_MISC2 = 48, DP_KEY_MISC3 = 64, DP_KEY_END = 80 };
 #define DP_KEY_DWORDS ((unsigned)DP_KEY_END)
 /* Dwords with a field of their own name here: the first two are shared with other fields. */
-enum { DP_KEY_SOURCE_SQN = DP_KEY_MISC, DP_KEY_SOURCE_PORT, DP_KEY_REG_C_0 = DP_KEY_MISC2 + 11 };
+enum {
+	DP_KEY_SOURCE_SQN = DP_KEY_MISC,
+	DP_KEY_SOURCE_PORT,
+	DP_KEY_REG_C_0 = DP_KEY_MISC2 + 11,
+	DP_KEY_REG_A,
+};
 
 /** Mask of rules: that of a matcher or group. */
 struct dp_mask {
@@ -36,7 +41,7 @@ struct dp_change {
 	const struct emu_modify_header *modify; /**< Or NULL. */
 };
 
-/** A rule. Destination: TIR, table, drop or kernel. */
+/** A rule. Destination: TIR, table, drop, or kernel; in a table of sent packets the wire in place of the last. */
 struct dp_rule {
 	struct dp_mask *mask;
 	const uint32_t *value; /**< Of the dwords in mask->used: tables can have many rules. */
@@ -57,7 +62,7 @@ struct dp_table {
 	TAILQ_HEAD(dp_rules, dp_rule) rules; /**< In the order of lookup. */
 	TAILQ_HEAD(, dp_mask) masks;
 	struct dp_table *miss;	     /**< Table for packets that match no rule. */
-	bool kernel;		     /**< Without miss table: true: to the kernel's interface; false: drop. */
+	bool kernel;		     /**< Without miss table: true: as a rule to the kernel; false: drop. */
 	bool uses_l3;	     /**< Some masks have outer fields beyond Ethernet. */
 	uint8_t sets;	     /**< Parts beyond the outer headers that some masks have; bits of match_criteria_enable. */
 	bool uses_checksums; /**< A mask has l3_ok or another result of checksum verification. */
@@ -74,7 +79,7 @@ struct dp_table {
 struct emu_flow_table {
 	struct emu_obj obj; /**< EMU_OBJ_FLOW_TABLE */
 	uint8_t level;	    /**< Rules can jump only to tables of higher levels. */
-	bool fdb;	    /**< Of the eswitch, not of received packets. */
+	uint8_t type;	    /**< PRM_FLOW_TABLE_TYPE_NIC_RX, NIC_TX or FDB. */
 	struct dp_table table;
 };
 
@@ -116,11 +121,11 @@ void dp_table_remove(struct emu_dev *dev, struct dp_table *t, struct dp_rule *ru
 /** To be called after a change of a rule, of a miss table or of the root. */
 void dp_steer_changed(struct emu_dev *dev);
 /**
- * Sets the root table for received packets; NULL: the kernel's. Rules of the kernel's tables have no
- * effect while another table is the root.
+ * Sets the root table of received or sent packets (type: PRM_FLOW_TABLE_TYPE_NIC_RX or NIC_TX); NULL: the kernel's.
+ * Rules of the kernel's tables have no effect while another table is the root.
  */
-void dp_steer_set_root(struct emu_dev *dev, struct dp_table *t);
-const struct dp_table *dp_steer_root(const struct emu_dev *dev);
+void dp_steer_set_root(struct emu_dev *dev, unsigned type, struct dp_table *t);
+const struct dp_table *dp_steer_root(const struct emu_dev *dev, unsigned type);
 /** Fills dw and used. Not while rules have the mask. */
 void dp_mask_set(struct dp_mask *mask, const uint32_t dw[DP_KEY_DWORDS]);
 /** Writes what a rule of the mask compares of a key: mask->uses dwords. */

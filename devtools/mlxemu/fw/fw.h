@@ -175,17 +175,16 @@ struct fw_flow_table {
 
 /** Checks op_mod, vport and table type, which all commands on flow tables have. */
 int fw_flow_place_check(struct fw_cmd *c);
-unsigned fw_flow_table_type(const struct fw_flow_table *t);
 /** The same, and that the table has the type of the command. */
 int fw_flow_table_check(struct fw_cmd *c, const struct fw_flow_table *t);
 /** Finds the table that a command names. */
 int fw_flow_table_need(struct fw_cmd *c, uint32_t id, struct fw_flow_table **t);
 /** Finds the destination of a jump from a table of this level: same user, higher level. */
 int fw_flow_lead(struct fw_cmd *c, uint32_t id, unsigned level, struct fw_flow_table **out);
-/** Fields that groups can match, as capabilities (fw_flow_fields.c). */
-void fw_flow_fields_cap(const struct emu_profile *p, struct prm_flow_table_fields_supported *f);
+/** Fields that groups can match, as capabilities (fw_flow_fields.c). sent: in tables of sent packets. */
+void fw_flow_fields_cap(const struct emu_profile *p, bool sent, struct prm_flow_table_fields_supported *f);
 /** Fields that modify header contexts can change. */
-void fw_modify_fields_cap(struct prm_header_modify_cap_properties *m);
+void fw_modify_fields_cap(bool sent, struct prm_header_modify_cap_properties *m);
 void fw_flow_fields_2_cap(const struct emu_profile *p, struct prm_flow_table_fields_supported_2 *f);
 
 /* ---- work queues of SQ, RQ and RMP (fw_wq.c) ---- */

@@ -242,9 +242,9 @@ cap_ethernet(const struct emu_dev *dev, void *page)
 	ethernet_lro(p, cap);
 }
 
-/* Changes of received packets. Encapsulation and tags to push are for tables that send. */
+/* Changes of received packets. */
 static void
-flow_table_changes(const struct emu_profile *p, struct prm_flow_table_nic_cap *cap)
+changes_rx(const struct emu_profile *p, struct prm_flow_table_nic_cap *cap)
 {
 	struct prm_flow_table_prop_layout *rx = prm_flow_table_nic_cap_flow_table_properties_nic_receive(cap);
 
@@ -263,39 +263,62 @@ flow_table_changes(const struct emu_profile *p, struct prm_flow_table_nic_cap *c
 	prm_flow_table_prop_layout_set_log_max_modify_header_context(rx, EMU_LOG_MODIFY_HEADERS);
 	prm_flow_table_prop_layout_set_modify_and_vlan_action(rx, p->pop_vlan);
 	prm_flow_table_prop_layout_set_reformat_and_modify_action(rx, p->reformat_l3_tunnel_to_l2);
-	fw_modify_fields_cap(prm_flow_table_nic_cap_header_modify_nic_receive(cap));
+	fw_modify_fields_cap(false, prm_flow_table_nic_cap_header_modify_nic_receive(cap));
+}
+
+/* Changes of sent packets. */
+static void
+changes_tx(const struct emu_profile *p, struct prm_flow_table_nic_cap *cap)
+{
+	struct prm_flow_table_prop_layout *tx = prm_flow_table_nic_cap_flow_table_properties_nic_transmit(cap);
+
+	prm_flow_table_prop_layout_set_max_modify_header_actions(tx, p->tx_max_modify_header_actions);
+	if (p->tx_max_modify_header_actions == 0)
+		return;
+	prm_flow_table_prop_layout_set_log_max_modify_header_context(tx, EMU_LOG_MODIFY_HEADERS);
+	fw_modify_fields_cap(true, prm_flow_table_nic_cap_header_modify_nic_transmit(cap));
+}
+
+/* What tables of received and of sent packets have. */
+static void
+flow_tables(const struct emu_profile *p, bool sent, struct prm_flow_table_prop_layout *t)
+{
+	prm_flow_table_prop_layout_set_ft_support(t, 1);
+	prm_flow_table_prop_layout_set_flow_counter(t, 1);
+	prm_flow_table_prop_layout_set_flow_modify_en(t, 1);
+	prm_flow_table_prop_layout_set_flow_table_modify(t, 1);
+	prm_flow_table_prop_layout_set_identified_miss_table_mode(t, 1);
+	prm_flow_table_prop_layout_set_modify_root(t, 1);
+	prm_flow_table_prop_layout_set_reset_root_to_default(t, 1);
+	prm_flow_table_prop_layout_set_ignore_flow_level(t, p->ignore_flow_level);
+	prm_flow_table_prop_layout_set_max_ft_level(t, EMU_DP_FT_LEVELS);
+	prm_flow_table_prop_layout_set_log_max_ft_size(t, EMU_DP_LOG_FT_ENTRIES);
+	prm_flow_table_prop_layout_set_log_max_ft_num(t, EMU_DP_LOG_FT_TABLES);
+	prm_flow_table_prop_layout_set_log_max_flow_counter(t, 0);
+	prm_flow_table_prop_layout_set_log_max_destination(t, 0);
+	prm_flow_table_prop_layout_set_log_max_flow(t, EMU_DP_LOG_FT_FLOWS);
+	fw_flow_fields_cap(p, sent, prm_flow_table_prop_layout_ft_field_support(t));
+	fw_flow_fields_cap(p, sent, prm_flow_table_prop_layout_ft_field_bitmask_support(t));
 }
 
 /*
- * Receive tables: the kernel's root table, which has the rules of verbs users, and tables that programs
- * create by command. No tables owned by software, one destination per entry.
+ * The kernel's root tables, which have the rules of verbs users, and tables that programs create by command. No tables
+ * owned by software, one destination per entry. The recorded ConnectX-4 Lx has send tables, too (source: trace of
+ * core/emu_profile.c).
  */
 static void
 cap_flow_table(const struct emu_dev *dev, void *page)
 {
 	struct prm_flow_table_nic_cap *cap = page;
-	struct prm_flow_table_prop_layout *rx;
+	const struct emu_profile *p = dev->profile;
+	struct prm_flow_table_prop_layout *rx = prm_flow_table_nic_cap_flow_table_properties_nic_receive(cap);
 
-	rx = prm_flow_table_nic_cap_flow_table_properties_nic_receive(cap);
-	prm_flow_table_prop_layout_set_ft_support(rx, 1);
+	flow_tables(p, false, rx);
 	prm_flow_table_prop_layout_set_flow_tag(rx, 1);
-	prm_flow_table_prop_layout_set_flow_counter(rx, 1);
-	prm_flow_table_prop_layout_set_flow_modify_en(rx, 1);
-	prm_flow_table_prop_layout_set_flow_table_modify(rx, 1);
-	prm_flow_table_prop_layout_set_identified_miss_table_mode(rx, 1);
-	prm_flow_table_prop_layout_set_modify_root(rx, 1);
-	prm_flow_table_prop_layout_set_reset_root_to_default(rx, 1);
-	prm_flow_table_prop_layout_set_ignore_flow_level(rx, dev->profile->ignore_flow_level);
-	prm_flow_table_prop_layout_set_max_ft_level(rx, EMU_DP_FT_LEVELS);
-	prm_flow_table_prop_layout_set_log_max_ft_size(rx, EMU_DP_LOG_FT_ENTRIES);
-	prm_flow_table_prop_layout_set_log_max_ft_num(rx, EMU_DP_LOG_FT_TABLES);
-	prm_flow_table_prop_layout_set_log_max_flow_counter(rx, 0);
-	prm_flow_table_prop_layout_set_log_max_destination(rx, 0);
-	prm_flow_table_prop_layout_set_log_max_flow(rx, EMU_DP_LOG_FT_FLOWS);
-	fw_flow_fields_cap(dev->profile, prm_flow_table_prop_layout_ft_field_support(rx));
-	fw_flow_fields_cap(dev->profile, prm_flow_table_prop_layout_ft_field_bitmask_support(rx));
-	fw_flow_fields_2_cap(dev->profile, prm_flow_table_nic_cap_ft_field_support_2_nic_receive(cap));
-	flow_table_changes(dev->profile, cap);
+	fw_flow_fields_2_cap(p, prm_flow_table_nic_cap_ft_field_support_2_nic_receive(cap));
+	changes_rx(p, cap);
+	flow_tables(p, true, prm_flow_table_nic_cap_flow_table_properties_nic_transmit(cap));
+	changes_tx(p, cap);
 }
 
 static void

@@ -6,7 +6,7 @@
 #include "fw.h"
 
 void
-fw_flow_fields_cap(const struct emu_profile *p, struct prm_flow_table_fields_supported *f)
+fw_flow_fields_cap(const struct emu_profile *p, bool sent, struct prm_flow_table_fields_supported *f)
 {
 #define CAP(cap, part, layout, field) prm_flow_table_fields_supported_set_##cap(f, 1);
 #define CAP_MPLS(cap, part, layout, header) prm_flow_table_fields_supported_set_##cap(f, 0xf);
@@ -14,6 +14,9 @@ fw_flow_fields_cap(const struct emu_profile *p, struct prm_flow_table_fields_sup
 	if (!p->first_match_fields) {
 		DP_FIELDS_CX5(CAP)
 		DP_FIELDS_MPLS(CAP_MPLS)
+		if (sent) {
+			DP_FIELDS_TX(CAP)
+		}
 	}
 	if ((p->flex_parser_protocols & DP_FLEX_GENEVE) != 0) {
 		DP_FIELDS_GENEVE(CAP)
@@ -47,7 +50,7 @@ fw_flow_fields_2_cap(const struct emu_profile *p, struct prm_flow_table_fields_s
  * fw/test_modify_header.c.
  */
 void
-fw_modify_fields_cap(struct prm_header_modify_cap_properties *m)
+fw_modify_fields_cap(bool sent, struct prm_header_modify_cap_properties *m)
 {
 	struct prm_flow_table_fields_supported *all[] = {
 		prm_header_modify_cap_properties_set_action_field_support(m),
@@ -58,6 +61,9 @@ fw_modify_fields_cap(struct prm_header_modify_cap_properties *m)
 	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 #define CAP(name, cap, header, at, bytes, shift, bits) prm_flow_table_fields_supported_set_##cap(all[i], 1);
 		DP_MODIFY_FIELDS(CAP)
+		if (sent) {
+			DP_MODIFY_TX(CAP)
+		}
 #undef CAP
 	}
 }

@@ -32,21 +32,16 @@ fw_flow_place_check(struct fw_cmd *c)
 	    prm_create_flow_table_in_get_vport_number(c->in))
 		return fw_refuse(c, FW_OTHER_FUNCTION, "vport %u",
 				 prm_create_flow_table_in_get_vport_number(c->in));
-	if (type != PRM_FLOW_TABLE_TYPE_NIC_RX && (type != PRM_FLOW_TABLE_TYPE_FDB || !c->dev->eswitch.on))
+	if (type != PRM_FLOW_TABLE_TYPE_NIC_RX && type != PRM_FLOW_TABLE_TYPE_NIC_TX &&
+	    (type != PRM_FLOW_TABLE_TYPE_FDB || !c->dev->eswitch.on))
 		return fw_refuse(c, FW_FT_TYPE, "%s (0x%x)", prm_flow_table_type_name(type), type);
 	return 0;
 }
 
-static bool
-is_fdb(const struct fw_cmd *c)
+static unsigned
+type_of(const struct fw_cmd *c)
 {
-	return prm_create_flow_table_in_get_table_type(c->in) == PRM_FLOW_TABLE_TYPE_FDB;
-}
-
-unsigned
-fw_flow_table_type(const struct fw_flow_table *t)
-{
-	return t->ft.fdb ? PRM_FLOW_TABLE_TYPE_FDB : PRM_FLOW_TABLE_TYPE_NIC_RX;
+	return prm_create_flow_table_in_get_table_type(c->in);
 }
 
 int
@@ -54,7 +49,7 @@ fw_flow_table_check(struct fw_cmd *c, const struct fw_flow_table *t)
 {
 	int ret = fw_flow_place_check(c);
 
-	if (ret == 0 && t->ft.fdb != is_fdb(c))
+	if (ret == 0 && t->ft.type != type_of(c))
 		ret = fw_refuse(c, FW_NO_FLOW_TABLE, "table 0x%x has another type", t->ft.obj.id);
 	return ret;
 }
@@ -84,14 +79,14 @@ table_release(struct emu_obj *obj)
 	struct fw_flow_table *t = (struct fw_flow_table *)obj;
 
 	/* The root table can be destroyed, as Linux does with its last table; there is no root then. */
-	if (dp_steer_root(obj->dev) == &t->ft.table)
-		dp_steer_set_root(obj->dev, NULL);
+	if (dp_steer_root(obj->dev, t->ft.type) == &t->ft.table)
+		dp_steer_set_root(obj->dev, t->ft.type, NULL);
 	if (t->miss != NULL)
 		emu_obj_unref(&t->miss->ft.obj);
 	emu_dp_forget(obj);
 }
 
-/* Destination of a miss; NULL: the default, which drops. */
+/* Destination of a miss; NULL: the default, see fw_create_flow_table(). */
 static int
 table_miss(struct fw_cmd *c, const struct prm_flow_table_context *ctx, unsigned level,
 	   struct fw_flow_table **miss)
@@ -111,26 +106,34 @@ table_miss(struct fw_cmd *c, const struct prm_flow_table_context *ctx, unsigned 
 }
 
 /*
- * A table of received packets decapsulates unless the FDB does: mlx5_ib sets neither bit for a port of an eswitch, nor
- * when devlink's encap-mode, which is basic by default, is on (hw/mlx5/fs.c, _get_flow_table()).
+ * A table of received packets decapsulates, and one of sent packets encapsulates, unless the FDB does: mlx5_ib sets
+ * neither bit for a port of an eswitch, nor when devlink's encap-mode, which is basic by default, is on (hw/mlx5/fs.c,
+ * _get_flow_table()).
  * assumed: firmware refuses the bits then. Other reading: it accepts them, and the kernel is careful. Test:
  * fw/test_modify_header.c.
  */
 static bool
-decap_allowed(const struct fw_cmd *c)
+tunnels_allowed(const struct fw_cmd *c, const struct prm_flow_table_context *ctx)
 {
-	return !is_fdb(c) && !c->dev->eswitch.on;
+	bool reformat = prm_flow_table_context_get_reformat_en(ctx), decap = prm_flow_table_context_get_decap_en(ctx);
+	const struct emu_profile *p = c->dev->profile;
+
+	if (!reformat && !decap)
+		return true;
+	if (type_of(c) == PRM_FLOW_TABLE_TYPE_FDB || c->dev->eswitch.on)
+		return false;
+	if (type_of(c) == PRM_FLOW_TABLE_TYPE_NIC_TX)
+		return !decap && p->tx_reformat;
+	return (!reformat || p->reformat_l3_tunnel_to_l2) && (!decap || p->decap);
 }
 
 static int
 table_check(struct fw_cmd *c, const struct prm_flow_table_context *ctx)
 {
-	const struct emu_profile *p = c->dev->profile;
 	unsigned level = prm_flow_table_context_get_level(ctx);
 	unsigned log_size = prm_flow_table_context_get_log_size(ctx);
 
-	if ((prm_flow_table_context_get_reformat_en(ctx) && (!decap_allowed(c) || !p->reformat_l3_tunnel_to_l2)) ||
-	    (prm_flow_table_context_get_decap_en(ctx) && (!decap_allowed(c) || !p->decap)) ||
+	if (!tunnels_allowed(c, ctx) ||
 	    prm_flow_table_context_get_sw_owner(ctx) ||
 	    prm_flow_table_context_get_termination_table(ctx) ||
 	    prm_flow_table_context_get_rtc_valid(ctx) ||
@@ -146,6 +149,10 @@ table_check(struct fw_cmd *c, const struct prm_flow_table_context *ctx)
 	return 0;
 }
 
+/*
+ * A packet that no entry matches is dropped when it is received, and sent when it is to be sent: the default actions of
+ * rdma-core's software steering (dr_domain.c, dr_domain_caps_init(): nic_rx_drop_address, nic_tx_allow_address).
+ */
 int
 fw_create_flow_table(struct fw_cmd *c)
 {
@@ -163,8 +170,8 @@ fw_create_flow_table(struct fw_cmd *c)
 	if (ret != 0)
 		return ret;
 	TAILQ_INIT(&t->groups);
-	dp_table_init(&t->ft.table, false);
-	t->ft.fdb = is_fdb(c);
+	dp_table_init(&t->ft.table, type_of(c) == PRM_FLOW_TABLE_TYPE_NIC_TX);
+	t->ft.type = (uint8_t)type_of(c);
 	t->ft.level = (uint8_t)prm_flow_table_context_get_level(ctx);
 	t->log_size = (uint8_t)prm_flow_table_context_get_log_size(ctx);
 	t->decap_en = prm_flow_table_context_get_decap_en(ctx);
@@ -242,7 +249,7 @@ fw_set_flow_table_root(struct fw_cmd *c)
 	if (ret != 0)
 		return ret;
 	/* The root of the FDB is the kernel's. */
-	if (is_fdb(c))
+	if (type_of(c) == PRM_FLOW_TABLE_TYPE_FDB)
 		return fw_refuse(c, FW_FT_TYPE, "%s", "root of the FDB");
 	if (prm_set_flow_table_root_in_get_table_of_other_vport(c->in) ||
 	    prm_set_flow_table_root_in_get_table_vport_number(c->in) ||
@@ -251,12 +258,12 @@ fw_set_flow_table_root(struct fw_cmd *c)
 	if (prm_set_flow_table_root_in_get_underlay_qpn(c->in))
 		return fw_refuse(c, FW_FT_FEATURE, "%s", "underlay QP");
 	if (op_mod == ROOT_TO_DEFAULT) {
-		dp_steer_set_root(c->dev, NULL);
+		dp_steer_set_root(c->dev, type_of(c), NULL);
 		return 0;
 	}
 	ret = fw_flow_table_need(c, id, &t);
 	if (ret == 0)
-		dp_steer_set_root(c->dev, &t->ft.table);
+		dp_steer_set_root(c->dev, type_of(c), &t->ft.table);
 	return ret;
 }
 
@@ -286,7 +293,7 @@ group_range_check(struct fw_cmd *c, const struct fw_flow_table *t, uint32_t firs
 }
 
 #define CRITERIA_FDB ((unsigned)PRM_MATCH_CRITERIA_ENABLE_OUTER)
-#define CRITERIA_RX \
+#define CRITERIA_NIC \
 	((unsigned)(PRM_MATCH_CRITERIA_ENABLE_OUTER | PRM_MATCH_CRITERIA_ENABLE_MISC | \
 		    PRM_MATCH_CRITERIA_ENABLE_INNER | PRM_MATCH_CRITERIA_ENABLE_MISC2 | \
 		    PRM_MATCH_CRITERIA_ENABLE_MISC3))
@@ -300,11 +307,11 @@ group_criteria_check(struct fw_cmd *c, const struct fw_flow_table *t, uint32_t m
 	size_t stray = dp_key_stray(param, sizeof(*param));
 	uint32_t known[DP_KEY_DWORDS];
 
-	if ((enable & ~(t->ft.fdb ? CRITERIA_FDB : CRITERIA_RX)) != 0)
+	if ((enable & ~(t->ft.type == PRM_FLOW_TABLE_TYPE_FDB ? CRITERIA_FDB : CRITERIA_NIC)) != 0)
 		return fw_refuse(c, FW_FG_CRITERIA, "match_criteria_enable 0x%x", enable);
 	if (stray != sizeof(*param))
 		return fw_refuse(c, FW_FG_CRITERIA, "dword %zu", stray / 4);
-	dp_fields(c->dev->profile, known);
+	dp_fields(c->dev->profile, t->ft.type == PRM_FLOW_TABLE_TYPE_NIC_TX, known);
 	dp_key_load(mask, param, sizeof(*param));
 	for (unsigned i = 0; i < DP_KEY_DWORDS; i++) {
 		if ((mask[i] & ~known[i]) != 0)
@@ -401,7 +408,7 @@ fw_flow_destroy_in(const struct emu_obj *obj, uint32_t in[16])
 		struct prm_destroy_flow_table_in *d = (void *)in;
 
 		prm_destroy_flow_table_in_set_opcode(d, PRM_CMD_OP_DESTROY_FLOW_TABLE);
-		prm_destroy_flow_table_in_set_table_type(d, fw_flow_table_type((const struct fw_flow_table *)obj));
+		prm_destroy_flow_table_in_set_table_type(d, ((const struct fw_flow_table *)obj)->ft.type);
 		prm_destroy_flow_table_in_set_table_id(d, obj->id);
 		return sizeof(*d);
 	}
@@ -410,7 +417,7 @@ fw_flow_destroy_in(const struct emu_obj *obj, uint32_t in[16])
 		struct prm_destroy_flow_group_in *d = (void *)in;
 
 		prm_destroy_flow_group_in_set_opcode(d, PRM_CMD_OP_DESTROY_FLOW_GROUP);
-		prm_destroy_flow_group_in_set_table_type(d, fw_flow_table_type(g->ft));
+		prm_destroy_flow_group_in_set_table_type(d, g->ft->ft.type);
 		prm_destroy_flow_group_in_set_table_id(d, g->ft->ft.obj.id);
 		prm_destroy_flow_group_in_set_group_id(d, obj->id);
 		return sizeof(*d);

@@ -12,7 +12,8 @@
 /* Those that change packets. */
 #define CHANGES ((uint32_t)(PRM_FLOW_ACTION_DECAP | PRM_FLOW_ACTION_PACKET_REFORMAT | PRM_FLOW_ACTION_VLAN_POP | \
 			    PRM_FLOW_ACTION_MOD_HDR))
-#define ACTIONS (PRM_FLOW_ACTION_DROP | PRM_FLOW_ACTION_FWD_DEST | PRM_FLOW_ACTION_COUNT | CHANGES)
+#define ACTIONS (PRM_FLOW_ACTION_ALLOW | PRM_FLOW_ACTION_DROP | PRM_FLOW_ACTION_FWD_DEST | PRM_FLOW_ACTION_COUNT | \
+		 CHANGES)
 #define MODIFIES (PRM_MODIFY_FTE_MASK_ACTION | PRM_MODIFY_FTE_MASK_FLOW_TAG | \
 		  PRM_MODIFY_FTE_MASK_DESTINATION_LIST | PRM_MODIFY_FTE_MASK_FLOW_COUNTERS)
 
@@ -118,11 +119,11 @@ dest_read(struct fw_cmd *c, const struct prm_dest_format_struct *d, const struct
 	    prm_dest_format_struct_get_packet_reformat(d) ||
 	    prm_dest_format_struct_get_destination_table_type(d))
 		return fw_refuse(c, FW_FTE_DEST, "%s", "eswitch, reformat or table type");
-	if (type == PRM_FLOW_DEST_TYPE_VPORT && from->ft.fdb && id == EMU_VPORT_UPLINK) {
+	if (type == PRM_FLOW_DEST_TYPE_VPORT && from->ft.type == PRM_FLOW_TABLE_TYPE_FDB && id == EMU_VPORT_UPLINK) {
 		f->uplink = true;
 		return 0;
 	}
-	if (type == PRM_FLOW_DEST_TYPE_TIR && !from->ft.fdb)
+	if (type == PRM_FLOW_DEST_TYPE_TIR && from->ft.type == PRM_FLOW_TABLE_TYPE_NIC_RX)
 		return fw_need(c, EMU_OBJ_TIR, id, FW_NO_TIR, &f->dest);
 	if (type != PRM_FLOW_DEST_TYPE_FLOW_TABLE)
 		return fw_refuse(c, FW_FTE_DEST, "%s (0x%x)", prm_flow_dest_type_name(type), type);
@@ -179,7 +180,8 @@ is_zero(const void *p, size_t bytes)
 static int
 features_check(struct fw_cmd *c, const struct fw_flow_table *t, const struct prm_flow_context *ctx)
 {
-	if ((prm_set_fte_in_get_ignore_flow_level(c->in) && (t->ft.fdb || !c->dev->profile->ignore_flow_level)) ||
+	if ((prm_set_fte_in_get_ignore_flow_level(c->in) &&
+	     (t->ft.type == PRM_FLOW_TABLE_TYPE_FDB || !c->dev->profile->ignore_flow_level)) ||
 	    prm_flow_context_get_extended_destination(ctx) ||
 	    prm_flow_context_get_uplink_hairpin_en(ctx) ||
 	    prm_flow_context_get_flow_source(ctx) ||
@@ -223,9 +225,10 @@ changes_check(struct fw_cmd *c, const struct fw_flow_table *t, const struct fte_
 	uint32_t changes = f->action & CHANGES;
 	bool decap = (changes & (PRM_FLOW_ACTION_DECAP | PRM_FLOW_ACTION_PACKET_REFORMAT)) != 0;
 	const struct emu_profile *p = c->dev->profile;
+	const bool sent = t->ft.type == PRM_FLOW_TABLE_TYPE_NIC_TX;
 	const char *why = NULL;
 
-	if (changes != 0 && t->ft.fdb)
+	if (changes != 0 && t->ft.type == PRM_FLOW_TABLE_TYPE_FDB)
 		why = "tables of the eswitch change no packets";
 	else if (changes != 0 && (f->action & PRM_FLOW_ACTION_DROP) != 0)
 		why = "the entry drops";
@@ -235,7 +238,9 @@ changes_check(struct fw_cmd *c, const struct fw_flow_table *t, const struct fte_
 		why = "the table has no decap_en";
 	else if ((changes & PRM_FLOW_ACTION_PACKET_REFORMAT) != 0 && !t->reformat_en)
 		why = "the table has no reformat_en";
-	else if ((changes & PRM_FLOW_ACTION_VLAN_POP) != 0 && !p->pop_vlan)
+	else if (f->modify != NULL && f->modify->sent != sent)
+		why = "the context is for tables of another type";
+	else if ((changes & PRM_FLOW_ACTION_VLAN_POP) != 0 && (sent || !p->pop_vlan))
 		why = "VLAN_POP without capability";
 	else if (decap && (changes & PRM_FLOW_ACTION_VLAN_POP) != 0 && !p->reformat_and_vlan_action)
 		why = "decapsulation and VLAN_POP without reformat_and_vlan_action";
@@ -244,14 +249,23 @@ changes_check(struct fw_cmd *c, const struct fw_flow_table *t, const struct fte_
 	return why != NULL ? fw_refuse(c, FW_FTE_CHANGE, "action 0x%x: %s", f->action, why) : 0;
 }
 
+/*
+ * One of forward, drop and, for sent packets, allow (Linux, mlx5_ib fs.c, raw_fs_rule_add()).
+ * assumed: an entry for sent packets has no flow tag, for which its tables have no capability. Other reading: it is
+ * ignored. Test: fw/test_flow_table.c.
+ */
 static int
 actions_check(struct fw_cmd *c, const struct fw_flow_table *t, const struct fte_actions *f)
 {
 	bool drop = (f->action & PRM_FLOW_ACTION_DROP) != 0;
 	bool fwd = (f->action & PRM_FLOW_ACTION_FWD_DEST) != 0;
+	bool allow = (f->action & PRM_FLOW_ACTION_ALLOW) != 0;
+	bool sent = t->ft.type == PRM_FLOW_TABLE_TYPE_NIC_TX;
 
-	if ((f->action & ~(uint32_t)ACTIONS) != 0 || drop == fwd)
+	if ((f->action & ~(uint32_t)ACTIONS) != 0 || drop + fwd + allow != 1 || (allow && !sent))
 		return fw_refuse(c, FW_FTE_ACTION, "0x%x", f->action);
+	if (sent && f->tag != 0)
+		return fw_refuse(c, FW_FTE_FEATURE, "flow tag 0x%x in a table of sent packets", f->tag);
 	if (fwd != (f->dest != NULL || f->uplink) ||
 	    ((f->action & PRM_FLOW_ACTION_COUNT) != 0) != (f->counter != NULL))
 		return fw_refuse(c, FW_FTE_LISTS, "action 0x%x, %s destination, %s counter",
@@ -314,7 +328,7 @@ fte_apply(struct fw_fte *fte, const struct fte_actions *f)
 	else if (f->dest != NULL)
 		r->table = &((struct emu_flow_table *)f->dest)->table;
 	r->uplink = f->uplink;
-	r->drop = f->dest == NULL && !f->uplink;
+	r->drop = (f->action & PRM_FLOW_ACTION_DROP) != 0;
 	r->counter = f->counter != NULL ? &f->counter->counts[f->counter_id - f->counter->obj.id] : NULL;
 	r->counter_id = f->counter_id;
 	r->tag = f->tag;
@@ -523,7 +537,7 @@ fw_fte_destroy_in(const struct emu_obj *obj, uint32_t in[16])
 	if (obj->type != EMU_OBJ_FTE)
 		return 0;
 	prm_delete_fte_in_set_opcode(d, PRM_CMD_OP_DELETE_FLOW_TABLE_ENTRY);
-	prm_delete_fte_in_set_table_type(d, fw_flow_table_type(fte->group->ft));
+	prm_delete_fte_in_set_table_type(d, fte->group->ft->ft.type);
 	prm_delete_fte_in_set_table_id(d, fte->group->ft->ft.obj.id);
 	prm_delete_fte_in_set_flow_index(d, fte->index);
 	return sizeof(*d);

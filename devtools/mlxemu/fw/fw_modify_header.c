@@ -61,19 +61,19 @@ action_stray(const action_in *in, const struct emu_modify *a)
 }
 
 static bool
-part_fits(unsigned field, unsigned offset, unsigned length)
+part_fits(unsigned field, bool sent, unsigned offset, unsigned length)
 {
-	return offset + length <= dp_modify_bits(field);
+	return offset + length <= dp_modify_bits(field, sent);
 }
 
 /* An ADD has what DPDK sends for a whole field: offset 0 and the number of bits, 0 for 32. */
 static bool
-part_check(const struct emu_modify *a)
+part_check(const struct emu_modify *a, bool sent)
 {
 	if (a->type == PRM_ACTION_TYPE_ADD)
-		return a->offset == 0 && (a->length == 32 || a->length == dp_modify_bits(a->field));
-	return part_fits(a->field, a->offset, a->length) &&
-	       (a->type != PRM_ACTION_TYPE_COPY || part_fits(a->src_field, a->src_offset, a->length));
+		return a->offset == 0 && (a->length == 32 || a->length == dp_modify_bits(a->field, sent));
+	return part_fits(a->field, sent, a->offset, a->length) &&
+	       (a->type != PRM_ACTION_TYPE_COPY || part_fits(a->src_field, sent, a->src_offset, a->length));
 }
 
 /*
@@ -81,7 +81,7 @@ part_check(const struct emu_modify *a)
  * have no effect. Test: fw/test_modify_header.c.
  */
 static int
-action_check(struct fw_cmd *c, const action_in *in, const struct emu_modify *a, unsigned i)
+action_check(struct fw_cmd *c, const action_in *in, const struct emu_modify *a, bool sent, unsigned i)
 {
 	bool copy = a->type == PRM_ACTION_TYPE_COPY;
 
@@ -90,12 +90,12 @@ action_check(struct fw_cmd *c, const action_in *in, const struct emu_modify *a, 
 				 a->type);
 	if (action_stray(in, a))
 		return fw_refuse(c, FW_MODIFY_ACTION, "action %u: reserved bits", i);
-	if (dp_modify_bits(a->field) == 0 || (copy && dp_modify_bits(a->src_field) == 0))
+	if (dp_modify_bits(a->field, sent) == 0 || (copy && dp_modify_bits(a->src_field, sent) == 0))
 		return fw_refuse(c, FW_MODIFY_FIELD, "action %u: field %s (0x%x)%s", i,
 				 prm_action_in_field_name(a->field), a->field, copy ? ", or what is copied" : "");
-	if (!part_check(a))
+	if (!part_check(a, sent))
 		return fw_refuse(c, FW_MODIFY_PART, "action %u: %u bits from %u on of %s, which has %u", i, a->length,
-				 a->offset, prm_action_in_field_name(a->field), dp_modify_bits(a->field));
+				 a->offset, prm_action_in_field_name(a->field), dp_modify_bits(a->field, sent));
 	if (a->type == PRM_ACTION_TYPE_SET && a->length < 32 && a->data >> a->length != 0)
 		return fw_refuse(c, FW_MODIFY_PART, "action %u: data 0x%x for %u bits", i, a->data, a->length);
 	return 0;
@@ -105,7 +105,7 @@ action_check(struct fw_cmd *c, const action_in *in, const struct emu_modify *a, 
 static int
 table_type_check(struct fw_cmd *c, unsigned type)
 {
-	return type == PRM_FLOW_TABLE_TYPE_NIC_RX ? 0 :
+	return type == PRM_FLOW_TABLE_TYPE_NIC_RX || type == PRM_FLOW_TABLE_TYPE_NIC_TX ? 0 :
 		       fw_refuse(c, FW_FT_TYPE, "%s (0x%x)", prm_flow_table_type_name(type), type);
 }
 
@@ -113,7 +113,8 @@ int
 fw_alloc_modify_header(struct fw_cmd *c)
 {
 	const struct prm_alloc_modify_header_context_in *in = c->in;
-	unsigned n = prm_alloc_modify_header_context_in_get_num_of_actions(in);
+	unsigned n = prm_alloc_modify_header_context_in_get_num_of_actions(in), most;
+	bool sent = prm_alloc_modify_header_context_in_get_table_type(in) == PRM_FLOW_TABLE_TYPE_NIC_TX;
 	struct emu_modify_header *m;
 	struct emu_modify a;
 	int ret;
@@ -123,20 +124,21 @@ fw_alloc_modify_header(struct fw_cmd *c)
 	ret = table_type_check(c, prm_alloc_modify_header_context_in_get_table_type(in));
 	if (ret != 0)
 		return ret;
-	if (n == 0 || n > c->dev->profile->max_modify_header_actions)
-		return fw_refuse(c, FW_MODIFY_COUNT, "%u actions, max_modify_header_actions is %u", n,
-				 c->dev->profile->max_modify_header_actions);
+	most = sent ? c->dev->profile->tx_max_modify_header_actions : c->dev->profile->max_modify_header_actions;
+	if (n == 0 || n > most)
+		return fw_refuse(c, FW_MODIFY_COUNT, "%u actions, max_modify_header_actions is %u", n, most);
 	if (!fw_in_ends_at(c, c->desc->in_bytes_min + (size_t)n * PRM_SET_ADD_COPY_ACTION_IN_AUTO_BYTES))
 		return fw_refuse(c, FW_MODIFY_LEN, "%zu bytes for %u actions", c->in_len, n);
 	for (unsigned i = 0; ret == 0 && i < n; i++) {
 		a = action_read(prm_alloc_modify_header_context_in_actions_c(in, i));
-		ret = action_check(c, prm_alloc_modify_header_context_in_actions_c(in, i), &a, i);
+		ret = action_check(c, prm_alloc_modify_header_context_in_actions_c(in, i), &a, sent, i);
 	}
 	if (ret == 0)
 		ret = fw_create(c, EMU_OBJ_MODIFY_HEADER, sizeof(*m) + n * sizeof(m->action[0]), NULL, &m);
 	if (ret != 0)
 		return ret;
 	m->n = n;
+	m->sent = sent;
 	for (unsigned i = 0; i < n; i++)
 		m->action[i] = action_read(prm_alloc_modify_header_context_in_actions_c(in, i));
 	return 0;

@@ -29,11 +29,12 @@ create(struct abi_call *call, uint16_t attr, const void *in, size_t len, bool de
 	return 0;
 }
 
-/* mlx5_cmd_modify_header_alloc(): tables other than those of received packets have no capability. */
+/* mlx5_cmd_modify_header_alloc(). */
 static int
-modify_create(struct abi_call *call, const void *actions, size_t bytes)
+modify_create(struct abi_call *call, bool sent, const void *actions, size_t bytes)
 {
-	const uint32_t max = call->dev->profile->max_modify_header_actions;
+	const struct emu_profile *p = call->dev->profile;
+	const uint32_t max = sent ? p->tx_max_modify_header_actions : p->max_modify_header_actions;
 	const size_t n = bytes / MODIFY_BYTES;
 	struct {
 		struct prm_alloc_modify_header_context_in in;
@@ -43,7 +44,8 @@ modify_create(struct abi_call *call, const void *actions, size_t bytes)
 	if (n > max || n > MODIFY_MAX)
 		return abi_refuse(call, -EOPNOTSUPP, "%zu actions, max_modify_header_actions is %u", n, max);
 	prm_alloc_modify_header_context_in_set_opcode(&cmd.in, PRM_CMD_OP_ALLOC_MODIFY_HEADER_CONTEXT);
-	prm_alloc_modify_header_context_in_set_table_type(&cmd.in, PRM_FLOW_TABLE_TYPE_NIC_RX);
+	prm_alloc_modify_header_context_in_set_table_type(&cmd.in, sent ? PRM_FLOW_TABLE_TYPE_NIC_TX :
+									  PRM_FLOW_TABLE_TYPE_NIC_RX);
 	prm_alloc_modify_header_context_in_set_num_of_actions(&cmd.in, (unsigned)n);
 	memcpy(cmd.actions, actions, bytes);
 	return create(call, MLX5_IB_ATTR_CREATE_MODIFY_HEADER_HANDLE, &cmd, sizeof(cmd.in) + bytes, false);
@@ -53,23 +55,24 @@ static int
 abi_modify_header_create(struct abi_call *call)
 {
 	uint64_t ft_type = abi_in_u64(call, MLX5_IB_ATTR_CREATE_MODIFY_HEADER_FT_TYPE);
+	const struct emu_profile *p = call->dev->profile;
 	size_t bytes;
 	void *actions;
 	int ret;
 
 	/* Programs find out by this call: no violation. */
-	if (call->dev->profile->max_modify_header_actions == 0)
+	if (p->max_modify_header_actions == 0 && p->tx_max_modify_header_actions == 0)
 		return -EOPNOTSUPP;
 	if (abi_len(call, MLX5_IB_ATTR_CREATE_MODIFY_HEADER_ACTIONS_PRM) % MODIFY_BYTES != 0)
 		return abi_refuse(call, -EINVAL, "%s", "actions of another length");
 	if (ft_type > MLX5_IB_UAPI_FLOW_TABLE_TYPE_RDMA_TX)
 		return abi_refuse(call, -EINVAL, "table type %u", (unsigned)ft_type);
-	if (ft_type != MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX)
+	if (ft_type > MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX)
 		return -EOPNOTSUPP;
 	ret = abi_in_alloc(call, MLX5_IB_ATTR_CREATE_MODIFY_HEADER_ACTIONS_PRM, &actions, &bytes);
 	if (ret != 0)
 		return ret;
-	ret = modify_create(call, actions, bytes);
+	ret = modify_create(call, ft_type == MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX, actions, bytes);
 	free(actions);
 	return ret;
 }
