@@ -19,8 +19,8 @@ static struct rte_flow *flow;
 
 static const struct rte_flow_item_udp udp = { .hdr.dst_port = RTE_BE16(PORT_UNUSED) };
 static const struct rte_flow_item_udp udp_mask = { .hdr.dst_port = RTE_BE16(0xffff) };
-static const struct rte_flow_item_eth group = { .hdr.dst_addr.addr_bytes = "\x01\x80\xc2\x00\x00\x02" };
-static const struct rte_flow_item_eth group_mask = { .hdr.dst_addr.addr_bytes = "\xff\xff\xff\xff\xff\xff" };
+static const struct rte_flow_item_eth group = { .hdr.dst_addr.addr_bytes = { 0x01, 0x80, 0xc2, 0x00, 0x00, 0x02 } };
+static const struct rte_flow_item_eth group_mask = { .hdr.dst_addr.addr_bytes = { [0 ... 5] = 0xff } };
 
 static const struct rte_flow_item udp_pattern[] = {
 	{ .type = RTE_FLOW_ITEM_TYPE_ETH },

@@ -174,8 +174,8 @@ static const struct rte_flow_item_eth eth_arp_vlan = { .hdr.ether_type = RTE_BE1
 static const struct rte_flow_item_eth eth_type_vlan_mask = { .hdr.ether_type = RTE_BE16(0xffff), .has_vlan = 1 };
 static const struct rte_flow_item_eth eth_has_vlan = { .has_vlan = 1 }, eth_no_vlan;
 static struct rte_flow_item_eth eth_dst, eth_src;
-static const struct rte_flow_item_eth eth_dst_mask = { .hdr.dst_addr.addr_bytes = "\xff\xff\xff\xff\xff\xff" };
-static const struct rte_flow_item_eth eth_src_mask = { .hdr.src_addr.addr_bytes = "\xff\xff\xff\xff\xff\xff" };
+static const struct rte_flow_item_eth eth_dst_mask = { .hdr.dst_addr.addr_bytes = { [0 ... 5] = 0xff } };
+static const struct rte_flow_item_eth eth_src_mask = { .hdr.src_addr.addr_bytes = { [0 ... 5] = 0xff } };
 static const struct rte_flow_item_vlan vlan_7 = { .hdr.vlan_tci = RTE_BE16(7) };
 static const struct rte_flow_item_vlan vlan_7_3 = { .hdr.vlan_tci = RTE_BE16(7 | 3 << 13) };
 static const struct rte_flow_item_vlan vlan_tci_mask = { .hdr.vlan_tci = RTE_BE16(0xffff) };
@@ -295,7 +295,7 @@ matches(void)
 static void
 multicast(void)
 {
-	static const struct rte_flow_item_eth all = { .hdr.dst_addr.addr_bytes = "\xff\xff\xff\xff\xff\xff" };
+	static const struct rte_flow_item_eth all = { .hdr.dst_addr.addr_bytes = { [0 ... 5] = 0xff } };
 	struct pmd_frame f = udp_to(4000);
 	struct rte_flow *flow;
 

@@ -338,8 +338,8 @@ static void
 equal(void)
 {
 	static const uint8_t ones[64] = { [0 ... 63] = 0xff }, first[64] = { 0xff }, values[64] = { [0 ... 63] = 0x5a };
-	const struct rte_flow_item_eth macs = { .hdr.dst_addr.addr_bytes = "\xff\xff\xff\xff\xff\xff",
-						.hdr.src_addr.addr_bytes = "\xff\xff\x0f" };
+	const struct rte_flow_item_eth macs = { .hdr.dst_addr.addr_bytes = { [0 ... 5] = 0xff },
+						.hdr.src_addr.addr_bytes = { 0xff, 0xff, 0x0f } };
 	const struct rte_flow_item_vlan tci = { .hdr.vlan_tci = RTE_BE16(0xefff) };
 	const struct rte_flow_item_ipv4 ip4 = { .hdr.src_addr = RTE_BE32(0xffffff00), .hdr.dst_addr = UINT32_MAX,
 						.hdr.type_of_service = 0xfc, .hdr.next_proto_id = 0x0f };

@@ -43,10 +43,10 @@ static const struct rte_flow_item_nvgre nvgre_5 = { .tni = { 0, 0, 5 } };
 static const struct rte_flow_item_esp esp_9 = { .hdr.spi = RTE_BE32(9) };
 static const struct rte_flow_item_icmp icmp_echo = { .hdr.icmp_type = 8 };
 static const struct rte_flow_item_gtp gtp_3 = { .teid = RTE_BE32(3) };
-static const struct rte_flow_item_eth inner_dst = { .hdr.dst_addr.addr_bytes = INNER_DST };
+static const struct rte_flow_item_eth inner_dst = { .hdr.dst_addr.addr_bytes = { 0x02, [5] = 0x11 } };
 static const struct rte_flow_item_ipv4 inner_src = { .hdr.src_addr = RTE_BE32(RTE_IPV4(192, 0, 2, 1)) };
 static const struct rte_flow_item_ipv4 ip_src_mask = { .hdr.src_addr = RTE_BE32(0xffffffff) };
-static const struct rte_flow_item_eth eth_dst_mask = { .hdr.dst_addr.addr_bytes = "\xff\xff\xff\xff\xff\xff" };
+static const struct rte_flow_item_eth eth_dst_mask = { .hdr.dst_addr.addr_bytes = { [0 ... 5] = 0xff } };
 
 #define OUTER ITEM(ETH), ITEM(IPV4)
 
