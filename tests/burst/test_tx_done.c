@@ -505,6 +505,51 @@ abandoned(void)
 	home("abandoned");
 }
 
+/* What a process that is killed while it returns mbufs to their mempool leaves to the next one that polls the queue. */
+static rte_mempool_enqueue_t enqueue_real;
+static const struct mlxpmd_txq *killed;
+static unsigned int freed, freed_again;
+
+static int
+enqueue_killed(struct rte_mempool *mp, void * const *obj, unsigned int n)
+{
+	for (uint16_t i = killed->elts_ci; i != killed->elts_pi; i++)
+		for (unsigned int k = 0; k < n; k++)
+			freed_again += killed->q.elts[i & killed->elts_mask] == obj[k];
+	freed += n;
+	return enqueue_real(mp, obj, n);
+}
+
+static void
+kill_while_freeing(unsigned int f)
+{
+	struct rte_mempool_ops *ops = rte_mempool_get_ops(pool->ops_index);
+	struct rig_tx *t = rig_tx_new(8, 64, 8, 63, 0);
+	const unsigned int segs = f & MLXPMD_TX_F_MULTI ? 3 : 1;
+	struct rte_mbuf *m;
+
+	/* In the second pass of the ring the last entries are followed by the first ones. */
+	for (unsigned int i = 0; i < 100; i++) {
+		m = rig_tx_mbuf(pool, i, 64, i % 4 == 0 ? 1 : segs);
+		CHECK(rig_tx_burst(t, f, &m, 1) == 1, "not taken");
+		if (i == 49) {
+			(void)rig_tx_run(t, true, ignore, NULL);
+			(void)mlxpmd_tx_done_cleanup(&t->txq, 0);
+		}
+	}
+	(void)rig_tx_run(t, true, ignore, NULL);
+	killed = &t->txq;
+	freed = freed_again = 0;
+	enqueue_real = ops->enqueue;
+	ops->enqueue = enqueue_killed;
+	(void)mlxpmd_tx_done_cleanup(&t->txq, 0);
+	ops->enqueue = enqueue_real;
+	CHECK(freed >= 32, "freed %u", freed);
+	CHECK(freed_again == 0, "%u of %u mbufs would be freed again", freed_again, freed);
+	rig_tx_free(t);
+	home("kill_while_freeing");
+}
+
 int
 main(void)
 {
@@ -514,12 +559,14 @@ main(void)
 	unsigned int i;
 
 	rig_init();
-	pool = rig_pool("done", POOL, 0, 128 + RTE_PKTMBUF_HEADROOM);
+	/* One segment can have all 200 bytes of the longest packet. */
+	pool = rig_pool("done", POOL, 0, 256 + RTE_PKTMBUF_HEADROOM);
 	RIG_EACH {
 		for (i = 0; i < RTE_DIM(features); i++) {
 			fill_and_drain(features[i], 1, 16);
 			fill_and_drain(features[i], 7, 8);
 			fill_and_drain(features[i], 64, 1);
+			kill_while_freeing(features[i]);
 		}
 		bounded();
 		status_of_long_wqes();

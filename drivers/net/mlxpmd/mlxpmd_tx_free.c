@@ -34,28 +34,32 @@ is_plain(const struct rte_mbuf *m)
 	return m->nb_segs == 1 && rte_mbuf_refcnt_read(m) == 1 && RTE_MBUF_DIRECT(m);
 }
 
-/* Frees the plain mbufs of one mempool at the begin of elt, at least one. Returns their number. */
+/*
+ * Number of packets at the begin of elt that are freed alike, at least one: plain mbufs of one mempool, or packets of
+ * which none is plain. mp: their mempool, or NULL.
+ */
 static __rte_always_inline uint16_t
-free_run(struct rte_mbuf **elt, uint16_t n)
+run_length(struct rte_mbuf **elt, uint16_t n, struct rte_mempool **mp)
 {
-	struct rte_mempool *mp = elt[0]->pool;
-	uint16_t i;
+	uint16_t i = 1;
 
-	for (i = 1; i < n && is_plain(elt[i]) && elt[i]->pool == mp; i++)
-		;
-	rte_mempool_put_bulk(mp, (void **)elt, i);
+	*mp = is_plain(elt[0]) ? elt[0]->pool : NULL;
+	if (*mp != NULL)
+		while (i < n && is_plain(elt[i]) && elt[i]->pool == *mp)
+			i++;
+	else
+		while (i < n && !is_plain(elt[i]))
+			i++;
 	return i;
 }
 
-/* Frees the packets at the begin of elt of which none is plain, at least one. Returns their number. */
-static uint16_t
+static void
 free_others(struct rte_mbuf **elt, uint16_t n)
 {
 	struct free_bulk bulk = { .n = 0 };
 	struct rte_mbuf *m, *next;
-	uint16_t i = 0;
 
-	do {
+	for (uint16_t i = 0; i < n; i++) {
 		m = elt[i];
 		do {
 			next = m->next;
@@ -64,15 +68,15 @@ free_others(struct rte_mbuf **elt, uint16_t n)
 				free_bulk_add(&bulk, m);
 			m = next;
 		} while (unlikely(m != NULL));
-	} while (++i < n && !is_plain(elt[i]));
+	}
 	if (bulk.n != 0)
 		rte_mempool_put_bulk(bulk.mp, (void **)bulk.m, bulk.n);
-	return i;
 }
 
 static __rte_always_inline void
 free_sent(struct mlxpmd_txq *txq, uint16_t elts_end, const bool fast)
 {
+	struct rte_mempool *mp;
 	struct rte_mbuf **elt;
 	uint16_t n, to_end, at;
 
@@ -81,11 +85,19 @@ free_sent(struct mlxpmd_txq *txq, uint16_t elts_end, const bool fast)
 		to_end = txq->elts_mask + 1 - at;
 		n = RTE_MIN(n, to_end);
 		elt = &txq->q.elts[at];
-		if (fast)
-			rte_mempool_put_bulk(elt[0]->pool, (void **)elt, n);
-		else
-			n = is_plain(elt[0]) ? free_run(elt, n) : free_others(elt, n);
+		mp = elt[0]->pool;
+		if (!fast)
+			n = run_length(elt, n, &mp);
 		txq->elts_ci += n;
+		/*
+		 * A process that is killed here loses these mbufs. The other order would free them again in the process
+		 * that polls the queue next.
+		 */
+		rte_compiler_barrier();
+		if (fast || mp != NULL)
+			rte_mempool_put_bulk(mp, (void **)elt, n);
+		else
+			free_others(elt, n);
 	}
 }
 
@@ -104,14 +116,20 @@ mlxpmd_tx_free_fast(struct mlxpmd_txq *txq, uint16_t elts_end)
 void
 mlxpmd_tx_free_copied(struct rte_mbuf **pkts, uint16_t n, bool fast)
 {
-	uint16_t i;
+	struct rte_mempool *mp;
+	uint16_t i, run;
 
 	if (fast) {
 		rte_mempool_put_bulk(pkts[0]->pool, (void **)pkts, n);
 		return;
 	}
-	for (i = 0; i < n;)
-		i += is_plain(pkts[i]) ? free_run(pkts + i, n - i) : free_others(pkts + i, n - i);
+	for (i = 0; i < n; i += run) {
+		run = run_length(pkts + i, n - i, &mp);
+		if (mp != NULL)
+			rte_mempool_put_bulk(mp, (void **)(pkts + i), run);
+		else
+			free_others(pkts + i, run);
+	}
 }
 
 void
