@@ -135,6 +135,39 @@ check_chunks(struct mdv_dev *dev)
 	munmap(memory, 4 * chunk);
 }
 
+/** The memory of a pool is other than when it was registered, as after a pool at its address was freed unnoticed. */
+static void
+check_replaced_pool(struct mdv_dev *dev)
+{
+	const size_t chunk = 16 * PAGE;
+	char *memory = mmap(NULL, 3 * chunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct rte_mempool *mp = rte_mempool_create_empty("replaced", 512, 64, 0, 0, SOCKET_ID_ANY, 0);
+	struct rte_mempool_memhdr *memhdr;
+	const struct mdv_mr_set *set;
+	uint32_t generation;
+
+	REQUIRE(memory != MAP_FAILED && mp != NULL);
+	REQUIRE(rte_mempool_populate_iova(mp, memory, (uintptr_t)memory, chunk, keep_chunk, NULL) > 0);
+	REQUIRE(mdv_mr_mempool(dev, mp) != NULL);
+	generation = mdv_mr_generation(dev);
+	memhdr = STAILQ_FIRST(&mp->mem_list);
+	memhdr->addr = memory + 2 * chunk;
+	set = mdv_mr_mempool(dev, mp);
+	REQUIRE(set != NULL);
+	CHECK(set->n == 1 && set->range[0].start == (uintptr_t)memory + 2 * chunk &&
+	      set->range[0].end == (uintptr_t)memory + 3 * chunk);
+	check_key(dev, &set->range[0]);
+	CHECK(mdv_mr_find(dev, (uintptr_t)memory) == NULL);
+	CHECK(mdv_mr_generation(dev) != generation);
+	/* A part of it is registered already. */
+	memhdr->len = chunk / 2;
+	CHECK(mdv_mr_mempool(dev, mp) == set);
+	memhdr->addr = memory;
+	memhdr->len = chunk;
+	rte_mempool_free(mp);
+	munmap(memory, 3 * chunk);
+}
+
 /** A pool without memory is refused; within a second it is not tried again. */
 static void
 check_failing_pool(struct mdv_dev *dev)
@@ -162,6 +195,7 @@ test_memory(struct mdv_dev *dev)
 	CHECK_EQ(unregistered(dev, early), 0);
 	check_late_pool(dev);
 	check_chunks(dev);
+	check_replaced_pool(dev);
 	check_failing_pool(dev);
 	CHECK(mdv_mr_find(dev, 0) == NULL);
 	CHECK(mdv_mr_find(dev, UINTPTR_MAX) == NULL);

@@ -470,15 +470,47 @@ entry_fail(struct mdv_mr_table *t, const struct rte_mempool *mp, int err)
 
 /* ------------------------------------------------------------------ mempools */
 
+struct chunk_search {
+	const struct mdv_mr_set *set;
+	bool missing;
+};
+
+static void
+chunk_search(struct rte_mempool *mp, void *arg, struct rte_mempool_memhdr *memhdr, unsigned int i)
+{
+	const uintptr_t start = (uintptr_t)memhdr->addr;
+	struct chunk_search *search = arg;
+	bool found = false;
+
+	(void)mp;
+	(void)i;
+	for (unsigned int k = 0; k < search->set->n; k++)
+		found |= start >= search->set->range[k].start && start + memhdr->len <= search->set->range[k].end;
+	search->missing |= !found;
+}
+
+/**
+ * Is the entry that of this mempool? Not if a process that freed a mempool at the same address has not announced that,
+ * because it was killed, or its message was lost.
+ */
+static bool
+entry_covers(const struct mr_entry *e, struct rte_mempool *mp)
+{
+	struct chunk_search search = { .set = e->set };
+
+	rte_mempool_mem_iter(mp, chunk_search, &search);
+	return !search.missing;
+}
+
 static const struct mdv_mr_set *
 register_mempool(struct mdv_dev *dev, struct rte_mempool *mp)
 {
 	struct mdv_mr_table *t = dev->mr;
 	struct mr_entry *e = entry_of_mempool(t, mp);
 
-	if (e != NULL && e->err == 0)
+	if (e != NULL && e->err == 0 && entry_covers(e, mp))
 		return e->set;
-	if (e != NULL && rte_get_tsc_cycles() < e->retry_tsc) {
+	if (e != NULL && e->err != 0 && rte_get_tsc_cycles() < e->retry_tsc) {
 		rte_errno = e->err;
 		return NULL;
 	}
