@@ -8,15 +8,27 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <mdv_compat.h>
+
+/* EAL, which starts control threads, is not initialised here. */
+static int thread_create(pthread_t *thread, const char *name, mdv_thread_ret (*run)(void *arg), void *arg);
+#define mdv_thread_create thread_create
 #include "../../drivers/net/mlxpmd/mlxpmd_primary.c"
 #include "../../drivers/net/mlxpmd/mlxpmd_request.c"
+#include "../await.h"
 #include "../check.h"
 
 #define RANDOM 1000000u
+#define WAIT_MS 60000
+/** More requests than the queue takes. */
+#define FLOOD 10000u
 
 int mlxpmd_logtype;
 static rte_mp_t handler;
-static unsigned int answers, existing, registered, forgotten, dumped;
+static _Atomic unsigned int answers, refused_again;
+static unsigned int existing, registered, forgotten, dumped;
+/** The port is busy: a dump of its flows waits. */
+static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
 static struct rte_mp_msg answer;
 static char dump[16];
 static struct rte_mempool pools[2];
@@ -24,6 +36,25 @@ static struct mlxpmd_port port = { .port_id = 3 };
 static struct rte_device device = { .name = "0000:c1:00.0" };
 static struct rte_eth_dev eth_dev = { .device = &device };
 static struct mdv_dev mdv;
+
+static mdv_thread_ret (*thread_run)(void *arg);
+
+static void *
+thread_main(void *arg)
+{
+	(void)thread_run(arg);
+	return NULL;
+}
+
+static int thread_rc;
+
+static int
+thread_create(pthread_t *thread, const char *name, mdv_thread_ret (*run)(void *arg), void *arg)
+{
+	CHECK_STR(name, "mlxpmd-mp");
+	thread_run = run;
+	return thread_rc != 0 ? thread_rc : -pthread_create(thread, NULL, thread_main, arg);
+}
 
 int __wrap_rte_mp_action_register(const char *name, rte_mp_t action);
 int
@@ -48,10 +79,11 @@ __wrap_rte_mp_reply(struct rte_mp_msg *msg, const char *peer)
 {
 	CHECK_STR(peer, "peer");
 	answer = *msg;
-	answers++;
+	refused_again += ((const struct mlxpmd_message *)msg->param)->rc == -EAGAIN;
 	/* It is closed afterwards. */
 	if (msg->num_fds == 1 && dumped == 1)
 		CHECK(pread(msg->fds[0], dump, sizeof(dump), 0) == 10);
+	answers++;
 	return 0;
 }
 
@@ -77,9 +109,13 @@ int __wrap_rte_mp_request_sync(struct rte_mp_msg *msg, struct rte_mp_reply *repl
 int
 __wrap_rte_mp_request_sync(struct rte_mp_msg *msg, struct rte_mp_reply *reply, const struct timespec *ts)
 {
+	const unsigned int before = answers;
+
 	CHECK(ts->tv_sec > 0 && strcmp(msg->name, "mlxpmd") == 0);
-	if (!late)
+	if (!late) {
 		CHECK_OK(handler(msg, "peer"));
+		CHECK(AWAIT(answers == before + 1, WAIT_MS));
+	}
 	reply->nb_sent = reply->nb_received = 1;
 	reply->msgs = malloc(sizeof(answer));
 	CHECK(reply->msgs != NULL);
@@ -128,6 +164,8 @@ int
 mlxpmd_flow_dump(struct rte_eth_dev *dev, struct rte_flow *flow, FILE *file, struct rte_flow_error *error)
 {
 	CHECK(dev == &eth_dev && flow == NULL && error != NULL);
+	pthread_mutex_lock(&busy);
+	pthread_mutex_unlock(&busy);
 	dumped++;
 	fprintf(file, "two flows\n");
 	return 0;
@@ -143,7 +181,7 @@ send_request(const void *param, int len)
 
 	memcpy(msg.param, param, sizeof(struct mlxpmd_message));
 	CHECK_OK(handler(&msg, "peer"));
-	CHECK_EQ(answers, before + 1);
+	CHECK(AWAIT(answers == before + 1, WAIT_MS));
 	CHECK(answer.len_param == sizeof(struct mlxpmd_message) && strcmp(answer.name, "mlxpmd") == 0);
 	return (const struct mlxpmd_message *)answer.param;
 }
@@ -185,7 +223,7 @@ test_requests(void)
 	CHECK_EQ(forgotten, 1);
 	CHECK_EQ(send_values(MLXPMD_MESSAGE_FLOWS, 3, NULL, ""), 0);
 	CHECK(answer.num_fds == 1 && strcmp(dump, "two flows\n") == 0);
-	CHECK(fcntl(answer.fds[0], F_GETFD) < 0 && errno == EBADF);
+	CHECK(AWAIT(fcntl(answer.fds[0], F_GETFD) < 0 && errno == EBADF, WAIT_MS));
 	CHECK_EQ(send_values(MLXPMD_MESSAGE_FLOWS, 4, NULL, ""), -ENODEV);
 	CHECK_EQ(answer.num_fds, 0);
 }
@@ -217,12 +255,37 @@ test_answers(void)
 	close(unused);
 }
 
+/* While the port is busy EAL's thread is not: each request is stored, or answered with EAGAIN, at once. */
+static void
+test_busy(void)
+{
+	struct mlxpmd_message message = {
+		.layout = mlxpmd_message_layout(), .type = MLXPMD_MESSAGE_FLOWS, .port_id = 3,
+	};
+	struct rte_mp_msg msg = { .len_param = sizeof(message) };
+	const unsigned int before = answers;
+
+	pthread_mutex_lock(&busy);
+	for (unsigned int i = 0; i < FLOOD; i++) {
+		memcpy(msg.param, &message, sizeof(message));
+		CHECK_OK(handler(&msg, "peer"));
+		/* None of the others is answered before the first one. */
+		CHECK_EQ(answers - before, refused_again);
+		message.type = MLXPMD_MESSAGE_FORGET;
+	}
+	CHECK(refused_again > 0 && refused_again < FLOOD - 16, "%u of %u refused", refused_again, FLOOD);
+	pthread_mutex_unlock(&busy);
+	CHECK(AWAIT(answers == before + FLOOD, WAIT_MS), "%u of %u answered", answers - before, FLOOD);
+	CHECK_EQ(send_values(MLXPMD_MESSAGE_FORGET, 3, NULL, ""), 0);
+}
+
 static void
 test_malformed(void)
 {
 	struct mlxpmd_message message = { .layout = mlxpmd_message_layout(), .type = MLXPMD_MESSAGE_ATTACH };
 	const uint64_t before = primary.refused;
 	struct rte_mp_msg msg = { .len_param = 1, .num_fds = 1 };
+	unsigned int last;
 
 	for (int len = -1; len <= (int)sizeof(message) + 1; len++)
 		CHECK_EQ(send_request(&message, len)->rc, len == sizeof(message) ? -ENODEV : -EINVAL);
@@ -233,9 +296,24 @@ test_malformed(void)
 	CHECK_EQ(send_request(&message, sizeof(message))->rc, -EINVAL);
 	/* A descriptor, which no request has, is closed. */
 	msg.fds[0] = open("/dev/null", O_RDONLY);
+	last = answers;
 	CHECK_OK(handler(&msg, "peer"));
 	CHECK(fcntl(msg.fds[0], F_GETFD) < 0 && errno == EBADF);
+	CHECK(AWAIT(answers == last + 1, WAIT_MS));
 	CHECK_EQ(primary.refused, before + sizeof(message) + 2 + 3);
+}
+
+/* Without the queue, whose thread is idle. */
+static int
+answer_random(const void *param, int len)
+{
+	struct rte_mp_msg msg = { .len_param = len };
+	struct request request = { .peer = "peer" };
+
+	memcpy(msg.param, param, sizeof(struct mlxpmd_message));
+	request.valid = is_request(&msg, &request.message);
+	request_answer(&request);
+	return ((const struct mlxpmd_message *)answer.param)->rc;
 }
 
 /* Random bytes, most of them in a message of the right size and type. */
@@ -256,7 +334,10 @@ test_random(void)
 		}
 		message->type %= MLXPMD_NB_MESSAGES + 1;
 		message->port_id = state % 8 < 4 ? 3 : message->port_id;
-		bad += send_request(words, state % 16 == 0 ? (int)(state % 256) : (int)sizeof(*message))->rc > 0;
+		/* Of another build, most of them. */
+		if (state % 4 != 0)
+			message->layout = mlxpmd_message_layout();
+		bad += answer_random(words, state % 16 == 0 ? (int)(state % 256) : (int)sizeof(*message)) > 0;
 	}
 	CHECK_EQ(bad, 0);
 	CHECK_EQ(registered, 2);
@@ -278,6 +359,11 @@ test_close(void)
 	CHECK_EQ(recv(alive, &closed, 1, MSG_DONTWAIT), 0);
 	close(alive);
 	mlxpmd_primary_down(&port);
+	/* No thread. */
+	thread_rc = -EAGAIN;
+	CHECK_EQ(mlxpmd_primary_up(&port), -EAGAIN);
+	CHECK(handler == NULL);
+	thread_rc = 0;
 	/* Another port. */
 	CHECK_OK(mlxpmd_primary_up(&port));
 	CHECK(handler != NULL);
@@ -293,6 +379,7 @@ main(void)
 	CHECK_OK(mlxpmd_primary_up(&port));
 	test_requests();
 	test_answers();
+	test_busy();
 	test_malformed();
 	test_random();
 	test_close();

@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The primary process: answers the requests of secondary processes. They may be faulty. */
+/*
+ * The primary process: answers the requests of secondary processes. They may be faulty.
+ *
+ * EAL's thread for messages only stores a request: a thread of this file answers it, because registering memory, or an
+ * operation that has the port, takes long. EAL needs its thread meanwhile, as to allocate memory or to attach a device
+ * in all processes; an alarm is no place either, for the hotplug of EAL waits for secondary processes in one.
+ */
 
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <rte_eal.h>
 #include <rte_string_fns.h>
+
+#include <mdv_compat.h>
 
 #include "mlxpmd_ctrl.h"
 #include "mlxpmd_flow.h"
@@ -17,6 +26,15 @@
 
 /** Ends of the socket of a port. */
 enum { OTHERS, OURS };
+/** Ends of the queue of requests. */
+enum { PUT, TAKE };
+
+/** A request that waits for its answer. */
+struct request {
+	bool valid;
+	struct mlxpmd_message message;
+	char peer[sizeof(((struct sockaddr_un *)0)->sun_path)];
+};
 
 static struct {
 	/** Serializes beginning and end of ports. Taken before the other one. */
@@ -31,7 +49,14 @@ static struct {
 	} ports[RTE_MAX_ETHPORTS];
 	int made;	/**< Descriptor that is closed when the answer was sent; -1: none. */
 	uint64_t refused;	/**< Malformed requests. */
-} primary = { .stage_lock = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER, .made = -1 };
+	/** Socket of requests, which keeps their borders; -1: none is answered. Its lock is held for moments only. */
+	int queue[2];
+	pthread_mutex_t queue_lock;
+	pthread_t thread;
+} primary = {
+	.stage_lock = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER, .made = -1, .queue = { -1, -1 },
+	.queue_lock = PTHREAD_MUTEX_INITIALIZER,
+};
 
 uint32_t
 mlxpmd_message_layout(void)
@@ -157,6 +182,49 @@ static int (*const requests[MLXPMD_NB_MESSAGES])(const struct mlxpmd_message *, 
 	[MLXPMD_MESSAGE_FLOWS] = flows_dump,
 };
 
+static void
+reply_send(struct rte_mp_msg *reply, const char *peer)
+{
+	strlcpy(reply->name, MLXPMD_MESSAGE_NAME, sizeof(reply->name));
+	reply->len_param = sizeof(struct mlxpmd_message);
+	/* The descriptors are duplicated before the call returns. */
+	if (rte_mp_reply(reply, peer) != 0)
+		MLXPMD_LOG(NOTICE, "another process cannot be answered: %s", rte_strerror(rte_errno));
+}
+
+static void
+request_answer(const struct request *request)
+{
+	struct rte_mp_msg reply = { .num_fds = 0 };
+	struct mlxpmd_message *answer = (struct mlxpmd_message *)reply.param;
+
+	pthread_mutex_lock(&primary.lock);
+	if (request->valid) {
+		*answer = request->message;
+		answer->rc = requests[answer->type](&request->message, &reply);
+	} else {
+		answer->rc = -EINVAL;
+		if (primary.refused++ == 0)
+			MLXPMD_LOG(WARNING, "a request of another process is malformed: refused, further ones are not logged");
+	}
+	reply_send(&reply, request->peer);
+	if (primary.made >= 0)
+		close(primary.made);
+	primary.made = -1;
+	pthread_mutex_unlock(&primary.lock);
+}
+
+static mdv_thread_ret
+requests_answer(void *arg __rte_unused)
+{
+	struct request request;
+
+	/* 0: the other end is closed. */
+	while (recv(primary.queue[TAKE], &request, sizeof(request), 0) == sizeof(request))
+		request_answer(&request);
+	return 0;
+}
+
 static bool
 is_request(const struct rte_mp_msg *msg, struct mlxpmd_message *request)
 {
@@ -168,54 +236,95 @@ is_request(const struct rte_mp_msg *msg, struct mlxpmd_message *request)
 
 /* Runs in EAL's thread for messages. */
 static int
-request_answer(const struct rte_mp_msg *msg, const void *peer)
+request_store(const struct rte_mp_msg *msg, const void *peer)
 {
-	struct rte_mp_msg reply = { .len_param = sizeof(struct mlxpmd_message) };
-	struct mlxpmd_message request, *answer = (struct mlxpmd_message *)reply.param;
+	struct rte_mp_msg reply = { .num_fds = 0 };
+	struct mlxpmd_message *answer = (struct mlxpmd_message *)reply.param;
+	struct request request = { .valid = false };
+	bool stored;
 
 	/* No request has any. */
 	for (int i = 0; i < msg->num_fds && i < RTE_MP_MAX_FD_NUM; i++)
 		close(msg->fds[i]);
-	strlcpy(reply.name, MLXPMD_MESSAGE_NAME, sizeof(reply.name));
-	pthread_mutex_lock(&primary.lock);
-	if (is_request(msg, &request)) {
-		*answer = request;
-		answer->rc = requests[request.type](&request, &reply);
-	} else {
-		answer->rc = -EINVAL;
-		if (primary.refused++ == 0)
-			MLXPMD_LOG(WARNING, "a request of another process is malformed: refused, further ones are not logged");
-	}
-	/* The descriptors are duplicated before the call returns. */
-	if (rte_mp_reply(&reply, peer) != 0)
-		MLXPMD_LOG(NOTICE, "another process cannot be answered: %s", rte_strerror(rte_errno));
-	if (primary.made >= 0)
-		close(primary.made);
-	primary.made = -1;
-	pthread_mutex_unlock(&primary.lock);
+	request.valid = is_request(msg, &request.message);
+	strlcpy(request.peer, peer, sizeof(request.peer));
+	pthread_mutex_lock(&primary.queue_lock);
+	stored = primary.queue[PUT] >= 0 && send(primary.queue[PUT], &request, sizeof(request), MSG_DONTWAIT) == sizeof(request);
+	pthread_mutex_unlock(&primary.queue_lock);
+	if (stored)
+		return 0;
+	/* The queue is full, or being closed. */
+	*answer = request.message;
+	answer->rc = -EAGAIN;
+	reply_send(&reply, request.peer);
 	return 0;
 }
 
 /* ------------------------------------------------------------------ stage of probe */
 
+/* The end of the queue ends the thread, after the requests that are in it. */
+static void
+queue_close(void)
+{
+	pthread_mutex_lock(&primary.queue_lock);
+	close(primary.queue[PUT]);
+	primary.queue[PUT] = -1;
+	pthread_mutex_unlock(&primary.queue_lock);
+}
+
+/* 0 or -errno. */
+static int
+queue_open(void)
+{
+	int rc, ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+		return -errno;
+	primary.queue[TAKE] = ends[TAKE];
+	rc = mdv_thread_create(&primary.thread, "mlxpmd-mp", requests_answer, NULL);
+	if (rc != 0) {
+		close(ends[PUT]);
+		close(ends[TAKE]);
+		return rc;
+	}
+	pthread_mutex_lock(&primary.queue_lock);
+	primary.queue[PUT] = ends[PUT];
+	pthread_mutex_unlock(&primary.queue_lock);
+	return 0;
+}
+
 /* 0; 1 there are no other processes; or -errno, logged. */
 static int
 requests_begin(uint16_t port_id)
 {
-	if (primary.nb_ports != 0 || rte_mp_action_register(MLXPMD_MESSAGE_NAME, request_answer) == 0)
+	int rc;
+
+	if (primary.nb_ports != 0)
 		return 0;
-	/* EAL shares nothing (--no-shconf, --in-memory). */
-	if (rte_errno == ENOTSUP)
-		return 1;
-	return MLXPMD_FAIL(rte_errno, "port %u: no messages of secondary processes: %s", port_id,
-			   rte_strerror(rte_errno));
+	if (rte_mp_action_register(MLXPMD_MESSAGE_NAME, request_store) != 0) {
+		/* EAL shares nothing (--no-shconf, --in-memory). */
+		if (rte_errno == ENOTSUP)
+			return 1;
+		return MLXPMD_FAIL(rte_errno, "port %u: no messages of secondary processes: %s", port_id,
+				   rte_strerror(rte_errno));
+	}
+	rc = queue_open();
+	if (rc == 0)
+		return 0;
+	rte_mp_action_unregister(MLXPMD_MESSAGE_NAME);
+	return MLXPMD_FAIL(-rc, "port %u: no thread for requests of secondary processes: %s", port_id,
+			   rte_strerror(-rc));
 }
 
 static void
 requests_end(void)
 {
-	if (primary.nb_ports == 0)
-		rte_mp_action_unregister(MLXPMD_MESSAGE_NAME);
+	if (primary.nb_ports != 0)
+		return;
+	rte_mp_action_unregister(MLXPMD_MESSAGE_NAME);
+	queue_close();
+	pthread_join(primary.thread, NULL);
+	close(primary.queue[TAKE]);
 }
 
 static int
@@ -284,7 +393,7 @@ mlxpmd_primary_down(struct mlxpmd_port *port)
 		close(alive[OTHERS]);
 		leave_wait(port->port_id, alive[OURS]);
 		primary.nb_ports--;
-		/* Without the lock of requests: one that is being answered waits for it. */
+		/* Without the lock of requests, which the one that is being answered needs. */
 		requests_end();
 	}
 	pthread_mutex_unlock(&primary.stage_lock);

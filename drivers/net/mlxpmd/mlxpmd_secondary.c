@@ -390,6 +390,7 @@ refused(const struct rte_device *device, int rc)
 		{ -ETIMEDOUT, "the primary process does not answer, or has not loaded mlxpmd" },
 		{ -EHOSTDOWN, "there is no primary process" },
 		{ -ECONNREFUSED, "the primary process has ended" },
+		{ -EAGAIN, "too many requests wait in the primary process" },
 		{ -ESTALE, "the primary process answered an earlier request, late" },
 		{ -EPROTO, "the primary process has another version of mlxpmd" },
 	};
