@@ -2,6 +2,8 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Statistics per queue and per port, basic and extended: they match the traffic, and a reset sets them to 0. */
 
+#include <pthread.h>
+
 #include <rte_cycles.h>
 
 #include "pmd_test.h"
@@ -103,6 +105,82 @@ extended(const unsigned int *per_queue)
 	      pmd_xstat(PORT_B, "tx_phy_packets"));
 }
 
+/* In one reading: a direction's packets or bytes are those of its queues and of released ones. */
+static unsigned int
+agree(uint16_t port)
+{
+	static const char *const sums[] = { "rx_good_packets", "rx_good_bytes", "tx_good_packets", "tx_good_bytes" };
+	int n = rte_eth_xstats_get(port, xstats, RTE_DIM(xstats)), q, end;
+	uint64_t total, parts;
+	unsigned int wrong = 0;
+
+	for (unsigned int s = 0; s < RTE_DIM(sums); s++) {
+		const char *what = sums[s] + strlen("rx_good");
+
+		total = parts = 0;
+		for (int i = 0; i < n; i++) {
+			const char *name = names[i].name;
+
+			end = 0;
+			if (strcmp(name, sums[s]) == 0)
+				total = xstats[i].value;
+			else if (strncmp(name, sums[s], 3) == 0 && strncmp(name + 3, "released", 8) == 0 &&
+				 strcmp(name + 11, what) == 0)
+				parts += xstats[i].value;
+			else if (strncmp(name, sums[s], 3) == 0 && sscanf(name + 3, "q%d%n", &q, &end) == 1 &&
+				 strcmp(name + 3 + end, what) == 0)
+				parts += xstats[i].value;
+		}
+		wrong += total != parts || total > UINT32_MAX;
+	}
+	return wrong;
+}
+
+static void
+names_get(uint16_t port)
+{
+	int n = rte_eth_xstats_get(port, NULL, 0);
+
+	CHECK(rte_eth_xstats_get_names(port, names, RTE_DIM(names)) == n, "names");
+}
+
+static bool over;
+static unsigned int readings, wrong_readings;
+
+static void *
+reader(void *arg)
+{
+	while (!__atomic_load_n(&over, __ATOMIC_RELAXED)) {
+		wrong_readings += agree(*(const uint16_t *)arg) != 0;
+		__atomic_store_n(&readings, readings + 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+/* Another thread reads while bursts count and statistics are reset. */
+static void
+epoch(void)
+{
+	uint16_t port = PORT_A;
+	pthread_t thread;
+
+	names_get(PORT_A);
+	CHECK_OK(pthread_create(&thread, NULL, reader, &port));
+	for (unsigned int i = 0; i < 4000 || (i < 1000000 && __atomic_load_n(&readings, __ATOMIC_RELAXED) < 100); i++) {
+		struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, i);
+
+		CHECK(pmd_send(PORT_B, i % 2, &f) == 1, "frame %u", i);
+		(void)pmd_drain(PORT_A, 1, 0, NULL);
+		if (i % 64 == 0)
+			CHECK_OK(rte_eth_stats_reset(PORT_A));
+	}
+	__atomic_store_n(&over, true, __ATOMIC_RELAXED);
+	CHECK_OK(pthread_join(thread, NULL));
+	printf("%u readings\n", readings);
+	CHECK(wrong_readings == 0, "in %u of %u readings queues and sums differ", wrong_readings, readings);
+	(void)pmd_drain(PORT_A, FRAMES, 200, NULL);
+}
+
 /* A ring that is not polled: each frame is received later or counted in imissed. */
 static void
 missed(void)
@@ -165,8 +243,12 @@ main(int argc, char **argv)
 	CHECK_OK(pmd_port_configure(PORT_A, &conf));
 	CHECK_OK(rte_eth_stats_get(PORT_A, &stats));
 	CHECK(stats.ipackets == FRAMES, "%" PRIu64 " after reconfiguring", stats.ipackets);
+	names_get(PORT_A);
+	CHECK(agree(PORT_A) == 0 && pmd_xstat(PORT_A, "rx_released_packets") == FRAMES, "%" PRIu64 " of released queues",
+	      pmd_xstat(PORT_A, "rx_released_packets"));
 	conf.nb_rxq = QUEUES;
 	pmd_ports_up(&conf);
+	epoch();
 	missed();
 	resets();
 	pmd_ports_down();

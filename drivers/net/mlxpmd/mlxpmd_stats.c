@@ -41,8 +41,22 @@ mlxpmd_queue_stats_get(const struct mlxpmd_queue *q, struct mlxpmd_queue_stats *
 	uint64_t *o = (uint64_t *)out;
 	unsigned int i;
 
-	for (i = 0; i < NB_COUNTERS; i++)
-		o[i] = __atomic_load_n(&now[i], __ATOMIC_RELAXED) - base[i];
+	for (i = 0; i < NB_COUNTERS; i++) {
+		/* Acquire, with the release of the reset: the counter that is read next is not older. */
+		uint64_t then = __atomic_load_n(&base[i], __ATOMIC_ACQUIRE);
+
+		o[i] = __atomic_load_n(&now[i], __ATOMIC_RELAXED) - then;
+	}
+}
+
+static void
+queue_stats_reset(struct mlxpmd_queue *q)
+{
+	const uint64_t *now = (const uint64_t *)&q->stats;
+	uint64_t *base = (uint64_t *)&q->stats_base;
+
+	for (unsigned int i = 0; i < NB_COUNTERS; i++)
+		__atomic_store_n(&base[i], __atomic_load_n(&now[i], __ATOMIC_RELAXED), __ATOMIC_RELEASE);
 }
 
 /* All 0 if queue i is not set up. */
@@ -65,21 +79,6 @@ mlxpmd_queue_stats_retire(struct mlxpmd_queue *q)
 	stats_add(&q->port->stats_base->released[q->kind], &now);
 }
 
-/* Sum over the port's queues of one kind since the last reset, released queues included. */
-static void
-stats_sum(const struct rte_eth_dev *eth_dev, enum mlxpmd_queue_kind kind, struct mlxpmd_queue_stats *sum)
-{
-	const struct rte_eth_dev_data *data = eth_dev->data;
-	struct mlxpmd_queue_stats one;
-	uint16_t i;
-
-	*sum = MLXPMD_PORT(eth_dev)->stats_base->released[kind];
-	for (i = 0; i < mlxpmd_queues_count(data, kind); i++) {
-		one = stats_at(data, kind, i);
-		stats_add(sum, &one);
-	}
-}
-
 /* Since a reset, whose count may be later than this one: another thread may have done it. */
 static uint64_t
 since(uint64_t now, const uint64_t *base)
@@ -99,21 +98,38 @@ stats_missed(struct mlxpmd_port *port)
 }
 
 static void
-stats_queues(const struct rte_eth_dev_data *data, struct eth_queue_stats *queues)
+put_rx(struct eth_queue_stats *queues, uint16_t i, const struct mlxpmd_queue_stats *one)
 {
+	queues->q_ipackets[i] = one->packets;
+	queues->q_ibytes[i] = one->bytes;
+	queues->q_errors[i] = one->errors + one->cqe_bad;
+}
+
+static void
+put_tx(struct eth_queue_stats *queues, uint16_t i, const struct mlxpmd_queue_stats *one)
+{
+	queues->q_opackets[i] = one->packets;
+	queues->q_obytes[i] = one->bytes;
+}
+
+/*
+ * Sum over the port's queues of one kind since the last reset, released queues included. Each queue is read once, for
+ * the sum and its own counters: these agree while bursts run.
+ */
+static void
+stats_sum(const struct rte_eth_dev *eth_dev, enum mlxpmd_queue_kind kind, struct mlxpmd_queue_stats *sum,
+	  struct eth_queue_stats *queues)
+{
+	const struct rte_eth_dev_data *data = eth_dev->data;
 	struct mlxpmd_queue_stats one;
 	uint16_t i;
 
-	for (i = 0; i < RTE_MIN(data->nb_rx_queues, RTE_ETHDEV_QUEUE_STAT_CNTRS); i++) {
-		one = stats_at(data, MLXPMD_RX, i);
-		queues->q_ipackets[i] = one.packets;
-		queues->q_ibytes[i] = one.bytes;
-		queues->q_errors[i] = one.errors + one.cqe_bad;
-	}
-	for (i = 0; i < RTE_MIN(data->nb_tx_queues, RTE_ETHDEV_QUEUE_STAT_CNTRS); i++) {
-		one = stats_at(data, MLXPMD_TX, i);
-		queues->q_opackets[i] = one.packets;
-		queues->q_obytes[i] = one.bytes;
+	*sum = MLXPMD_PORT(eth_dev)->stats_base->released[kind];
+	for (i = 0; i < mlxpmd_queues_count(data, kind); i++) {
+		one = stats_at(data, kind, i);
+		stats_add(sum, &one);
+		if (queues != NULL && i < RTE_ETHDEV_QUEUE_STAT_CNTRS)
+			kind == MLXPMD_RX ? put_rx(queues, i, &one) : put_tx(queues, i, &one);
 	}
 }
 
@@ -123,8 +139,8 @@ mlxpmd_stats_get(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats, struc
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	struct mlxpmd_queue_stats rx, tx;
 
-	stats_sum(eth_dev, MLXPMD_RX, &rx);
-	stats_sum(eth_dev, MLXPMD_TX, &tx);
+	stats_sum(eth_dev, MLXPMD_RX, &rx, queues);
+	stats_sum(eth_dev, MLXPMD_TX, &tx, queues);
 	stats->ipackets = rx.packets;
 	stats->ibytes = rx.bytes;
 	stats->ierrors = rx.errors + rx.cqe_bad;
@@ -133,8 +149,6 @@ mlxpmd_stats_get(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats, struc
 	stats->opackets = tx.packets;
 	stats->obytes = tx.bytes;
 	stats->oerrors = tx.errors + tx.dropped;
-	if (queues != NULL)
-		stats_queues(eth_dev->data, queues);
 	return 0;
 }
 
@@ -151,7 +165,7 @@ mlxpmd_stats_reset(struct rte_eth_dev *eth_dev)
 		for (i = 0; i < mlxpmd_queues_count(data, kind); i++) {
 			q = mlxpmd_queue_at(data, kind, i);
 			if (q != NULL)
-				q->stats_base = q->stats;
+				queue_stats_reset(q);
 		}
 	}
 	memset(port->stats_base->released, 0, sizeof(port->stats_base->released));
@@ -165,6 +179,8 @@ mlxpmd_stats_reset(struct rte_eth_dev *eth_dev)
 
 /* Ages of imissed, and of the vport and physical counters. */
 #define NB_AGES 2
+/* Packets and bytes of released queues of a kind. */
+#define NB_RELEASED 2
 
 struct xstat_kind {
 	const char *name;
@@ -227,8 +243,8 @@ xstats_count(const struct rte_eth_dev *eth_dev)
 {
 	const struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 
-	return mdv_counters_count(port->mdv) + (port->q_counter != NULL) + NB_AGES +
-	       RTE_DIM(clock_kinds) + RTE_DIM(rx_kinds) * (1 + eth_dev->data->nb_rx_queues) +
+	return mdv_counters_count(port->mdv) + (port->q_counter != NULL) + NB_AGES + RTE_DIM(clock_kinds) +
+	       NB_RELEASED * MLXPMD_NB_KINDS + RTE_DIM(rx_kinds) * (1 + eth_dev->data->nb_rx_queues) +
 	       RTE_DIM(tx_kinds) * (1 + eth_dev->data->nb_tx_queues);
 }
 
@@ -237,6 +253,7 @@ struct walk {
 	struct rte_eth_xstat_name *names;
 	struct rte_eth_xstat *xstats;
 	unsigned int n;
+	unsigned int sums[MLXPMD_NB_KINDS]; /* Where the sums over queues begin. */
 };
 
 static void __rte_format_printf(3, 4)
@@ -260,18 +277,29 @@ counter_of(const void *counters, const struct xstat_kind *kind)
 	return *(const uint64_t *)((const uint8_t *)counters + kind->offset);
 }
 
-/* queue < 0: the sum over the port. */
+/* The sums over the port, as yet of released queues only. */
 static void
-put_queue(struct walk *w, enum mlxpmd_queue_kind kind, int queue, const struct mlxpmd_queue_stats *stats)
+put_released(struct walk *w, enum mlxpmd_queue_kind kind, const struct mlxpmd_queue_stats *released)
 {
 	const char *direction = queue_kinds[kind].direction;
 	const struct xstat_kind *k = queue_kinds[kind].kinds, *end = k + queue_kinds[kind].n;
 
-	for (; k < end; k++) {
-		if (queue < 0)
-			put(w, counter_of(stats, k), "%s_%s", direction, k->name);
-		else
-			put(w, counter_of(stats, k), "%s_q%d_%s", direction, queue, k->name);
+	put(w, released->packets, "%s_released_packets", direction);
+	put(w, released->bytes, "%s_released_bytes", direction);
+	w->sums[kind] = w->n;
+	for (; k < end; k++)
+		put(w, counter_of(released, k), "%s_%s", direction, k->name);
+}
+
+static void
+put_queue(struct walk *w, enum mlxpmd_queue_kind kind, unsigned int queue, const struct mlxpmd_queue_stats *stats)
+{
+	for (unsigned int i = 0; i < queue_kinds[kind].n; i++) {
+		const struct xstat_kind *k = &queue_kinds[kind].kinds[i];
+
+		if (w->xstats != NULL)
+			w->xstats[w->sums[kind] + i].value += counter_of(stats, k);
+		put(w, counter_of(stats, k), "%s_q%u_%s", queue_kinds[kind].direction, queue, k->name);
 	}
 }
 
@@ -322,10 +350,8 @@ walk(struct rte_eth_dev *eth_dev, struct walk *w, unsigned int n)
 	clock_info(port, &info);
 	for (i = 0; i < RTE_DIM(clock_kinds); i++)
 		put(w, counter_of(&info, &clock_kinds[i]) - port->stats_base->clock[i], "%s", clock_kinds[i].name);
-	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++) {
-		stats_sum(eth_dev, kind, &stats);
-		put_queue(w, kind, -1, &stats);
-	}
+	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++)
+		put_released(w, kind, &port->stats_base->released[kind]);
 	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++) {
 		for (i = 0; i < mlxpmd_queues_count(eth_dev->data, kind); i++) {
 			stats = stats_at(eth_dev->data, kind, i);
