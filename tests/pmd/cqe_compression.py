@@ -3,7 +3,7 @@
 """Compressed receive completions under testpmd: no frame is lost and all counters agree, in each format and width, of
 ordinary and striding queues.
 
-Usage: compression.py [--long]
+Usage: cqe_compression.py [--long]
 
 A burst circulates between the two connected ports. At the end testpmd's statistics, the PMD's extended statistics and
 the emulator's report are equal, and the device must have written fewer completions than frames. Then the reasons not
