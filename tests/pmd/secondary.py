@@ -186,6 +186,30 @@ def mempools(mode, args):
         primary.quit()
 
 
+def other_build(mode, _args):
+    """A plugin of other sources is refused by name of the reason, in one line; the primary process goes on."""
+    other = e2e.PLUGIN.with_name("librte_net_mlxpmd_other.so")
+    text = e2e.PLUGIN.read_bytes()
+    sources = re.search(rb"mlxpmd sources ([0-9a-f]{16})\0", text)
+    check(sources, "the plugin does not contain the hash of its sources")
+    digit = b"0" if text[sources.start(1):sources.start(1) + 1] != b"0" else b"1"
+    try:
+        other.write_bytes(text[:sources.start(1)] + digit + text[sources.start(1) + 1:])
+        with Primary(mode) as primary:
+            command = primary.joined("dpdk-proc-info", ["--stats"])
+            done = subprocess.run([str(other) if word == str(e2e.PLUGIN) else word for word in command],
+                                  env=primary.env, timeout=WAIT_S, check=False, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            lines = [line for line in done.stdout.splitlines() if "mlxpmd: " in line]
+            check(done.returncode != 0 and len(lines) == 2 and
+                  all(line.endswith("the primary process has another build of mlxpmd: load the same file in both")
+                      for line in lines), f"exit status {done.returncode}\n{done.stdout}")
+            primary.secondary("dpdk-proc-info", ["-p", "3", "--stats"])
+            primary.quit()
+    finally:
+        other.unlink(missing_ok=True)
+
+
 def restart(mode, _args):
     """The primary process stops and starts its ports, whose doorbell pages move: a secondary one sends again."""
     with Primary(mode, *PROCS, "--proc-id=0") as primary, Secondary(primary, *PROCS, "--proc-id=1") as secondary:
@@ -323,7 +347,8 @@ def dumpcap(mode, _args):
              "Packets captured", f"{HANDLERS}:{e2e.PLUGIN}")
 
 
-CASES = {"proc_info": proc_info, "forwarding": forwarding, "mempools": mempools, "restart": restart,
+CASES = {"proc_info": proc_info, "forwarding": forwarding, "mempools": mempools, "other_build": other_build,
+         "restart": restart,
          "close_primary": close_primary, "pdump": pdump, "dumpcap": dumpcap, "kill_secondary": kill_secondary,
          "kill_primary": kill_primary}
 

@@ -209,8 +209,10 @@ test_requests(void)
 	CHECK_EQ(send_values(MLXPMD_MESSAGE_ATTACH, 0, NULL, "0000:c1:00.1"), -ENODEV);
 	CHECK_EQ(answer.num_fds, 0);
 	snprintf(other.name, sizeof(other.name), "0000:c1:00.0");
-	CHECK_EQ(send_request(&other, sizeof(other))->rc, -EPROTO);
-	CHECK_EQ(answer.num_fds, 0);
+	for (other.type = 0; other.type < MLXPMD_NB_MESSAGES; other.type++) {
+		CHECK_EQ(send_request(&other, sizeof(other))->rc, -EPROTO);
+		CHECK_EQ(answer.num_fds, 0);
+	}
 	CHECK_EQ(send_values(MLXPMD_MESSAGE_REGISTER, 3, &pools[0], ""), 0);
 	CHECK_EQ(send_values(MLXPMD_MESSAGE_REGISTER, 3, &pools[1], ""), -EFAULT);
 	/* Neither a mempool nor a port of this driver. */

@@ -23,6 +23,7 @@
 #include "mlxpmd_ctrl.h"
 #include "mlxpmd_flow.h"
 #include "mlxpmd_secondary.h"
+#include "mlxpmd_sources.h"
 
 /** Ends of the socket of a port. */
 enum { OTHERS, OURS };
@@ -58,17 +59,21 @@ static struct {
 	.queue_lock = PTHREAD_MUTEX_INITIALIZER,
 };
 
-uint32_t
+uint64_t
 mlxpmd_message_layout(void)
 {
 	static const size_t sizes[] = {
 		sizeof(struct mlxpmd_message), sizeof(struct mlxpmd_port), sizeof(struct mlxpmd_rxq),
 		sizeof(struct mlxpmd_txq), sizeof(struct mdv_dev), sizeof(struct mlxpmd_counts),
 	};
-	uint32_t sum = 0;
+	/* In memory, and volatile: what is in the file can be read and compared (strings). */
+	static const char sources[] = "mlxpmd sources " MLXPMD_SOURCES_HASH;
+	uint64_t sum = 0;
 
 	for (unsigned int i = 0; i < RTE_DIM(sizes); i++)
-		sum = sum * 0x10001 + (uint32_t)sizes[i];
+		sum = sum * 0x10001 + sizes[i];
+	for (unsigned int i = 0; i < sizeof(sources); i++)
+		sum = sum * 0x100000001b3 + ((const volatile char *)sources)[i];
 	return sum;
 }
 
@@ -95,8 +100,6 @@ attach(const struct mlxpmd_message *request, struct rte_mp_msg *reply)
 	struct mlxpmd_message *answer = (struct mlxpmd_message *)reply->param;
 	struct mlxpmd_port *port = port_named(request->name);
 
-	if (request->layout != mlxpmd_message_layout())
-		return -EPROTO;
 	if (port == NULL)
 		return -ENODEV;
 	answer->port_id = port->port_id;
@@ -201,7 +204,8 @@ request_answer(const struct request *request)
 	pthread_mutex_lock(&primary.lock);
 	if (request->valid) {
 		*answer = request->message;
-		answer->rc = requests[answer->type](&request->message, &reply);
+		answer->rc = answer->layout != mlxpmd_message_layout() ? -EPROTO :
+			     requests[answer->type](&request->message, &reply);
 	} else {
 		answer->rc = -EINVAL;
 		if (primary.refused++ == 0)

@@ -392,7 +392,7 @@ refused(const struct rte_device *device, int rc)
 		{ -ECONNREFUSED, "the primary process has ended" },
 		{ -EAGAIN, "too many requests wait in the primary process" },
 		{ -ESTALE, "the primary process answered an earlier request, late" },
-		{ -EPROTO, "the primary process has another version of mlxpmd" },
+		{ -EPROTO, "the primary process has another build of mlxpmd: load the same file in both" },
 	};
 	const char *why = rte_strerror(-rc);
 

@@ -44,7 +44,7 @@ enum mlxpmd_message_fd {
 
 /** A request, and its answer with rc. */
 struct mlxpmd_message {
-	uint32_t layout;	/**< mlxpmd_message_layout(): of what the processes share. */
+	uint64_t layout;	/**< mlxpmd_message_layout(): of what the processes share. */
 	uint16_t type;		/**< enum mlxpmd_message_type */
 	uint16_t port_id;
 	int32_t rc;		/**< Of an answer: 0 or -errno. */
@@ -56,8 +56,8 @@ struct mlxpmd_message {
 /** A primary process that closes a port waits so long for secondary processes to leave it. */
 #define MLXPMD_LEAVE_MS 1000
 
-/** Depends on the sizes of the structures in shared memory: both processes must have the same driver. */
-uint32_t mlxpmd_message_layout(void);
+/** Of the sources and of the sizes of structures in shared memory: both processes must have the same build. */
+uint64_t mlxpmd_message_layout(void);
 
 /* ---- the primary process (mlxpmd_primary.c) ---- */
 /** Stages of probe: answers requests about this port. Without processes that share memory they do nothing. */
