@@ -511,7 +511,7 @@ static const struct mlxpmd_txq *killed;
 static unsigned int freed, freed_again;
 
 static int
-enqueue_killed(struct rte_mempool *mp, void * const *obj, unsigned int n)
+enqueue_killed(struct rte_mempool *mp, void *const *obj, unsigned int n)
 {
 	for (uint16_t i = killed->elts_ci; i != killed->elts_pi; i++)
 		for (unsigned int k = 0; k < n; k++)
