@@ -118,27 +118,6 @@ page_bytes_of(const void *addr)
 	return segment != NULL ? RTE_MAX((size_t)segment->hugepage_sz, system_page) : system_page;
 }
 
-struct chunk_list {
-	struct mr_chunk *chunks;
-	unsigned int n, room;
-};
-
-static void
-chunk_note(struct rte_mempool *mp, void *arg, struct rte_mempool_memhdr *memhdr, unsigned int i)
-{
-	struct chunk_list *list = arg;
-	struct mr_chunk *chunk;
-
-	(void)mp;
-	(void)i;
-	if (list->n == list->room)
-		return;
-	chunk = &list->chunks[list->n++];
-	chunk->start = (uintptr_t)memhdr->addr;
-	chunk->end = chunk->start + memhdr->len;
-	chunk->page_bytes = page_bytes_of(memhdr->addr);
-}
-
 /* ------------------------------------------------------------------ sets; control lock held */
 
 /** Finds free slots, one per range. The lock must not be held while EAL allocates (on_memory_event()). */
@@ -221,18 +200,24 @@ entry_of_chunks(struct mdv_dev *dev, const struct rte_mempool *mp, const struct 
 static struct mr_entry *
 mempool_register(struct mdv_dev *dev, struct rte_mempool *mp)
 {
-	struct chunk_list list = { .room = mp->nb_mem_chunks };
+	const struct rte_mempool_memhdr *memhdr = STAILQ_FIRST(&mp->mem_list);
+	const unsigned int room = mp->nb_mem_chunks;
+	struct mr_chunk *chunks;
 	struct mr_entry *e;
+	unsigned int n;
 
-	if (list.room == 0)
+	if (room == 0)
 		return MDV_FAIL_NULL(dev->name, EINVAL, "mempool %s has no memory yet", mp->name);
-	list.chunks = calloc(list.room, sizeof(*list.chunks));
-	if (list.chunks == NULL)
-		return MDV_FAIL_NULL(dev->name, ENOMEM, "no memory for %u chunks of mempool %s", list.room, mp->name);
-	rte_mempool_mem_iter(mp, chunk_note, &list);
-	list.n = mdv_mr_chunks_merge(list.chunks, list.n);
-	e = entry_of_chunks(dev, mp, list.chunks, list.n);
-	free(list.chunks);
+	chunks = calloc(room, sizeof(*chunks));
+	if (chunks == NULL)
+		return MDV_FAIL_NULL(dev->name, ENOMEM, "no memory for %u chunks of mempool %s", room, mp->name);
+	for (n = 0; n < room && memhdr != NULL; n++, memhdr = STAILQ_NEXT(memhdr, next)) {
+		chunks[n].start = (uintptr_t)memhdr->addr;
+		chunks[n].end = chunks[n].start + memhdr->len;
+		chunks[n].page_bytes = page_bytes_of(memhdr->addr);
+	}
+	e = entry_of_chunks(dev, mp, chunks, mdv_mr_chunks_merge(chunks, n));
+	free(chunks);
 	if (e != NULL)
 		MDV_LOG(DEBUG, dev->name, "mempool %s registered with %u keys", mp->name, e->set->n);
 	else
@@ -470,36 +455,23 @@ entry_fail(struct mdv_mr_table *t, const struct rte_mempool *mp, int err)
 
 /* ------------------------------------------------------------------ mempools */
 
-struct chunk_search {
-	const struct mdv_mr_set *set;
-	bool missing;
-};
-
-static void
-chunk_search(struct rte_mempool *mp, void *arg, struct rte_mempool_memhdr *memhdr, unsigned int i)
-{
-	const uintptr_t start = (uintptr_t)memhdr->addr;
-	struct chunk_search *search = arg;
-	bool found = false;
-
-	(void)mp;
-	(void)i;
-	for (unsigned int k = 0; k < search->set->n; k++)
-		found |= start >= search->set->range[k].start && start + memhdr->len <= search->set->range[k].end;
-	search->missing |= !found;
-}
-
-/**
- * Is the entry that of this mempool? Not if a process that freed a mempool at the same address has not announced that,
- * because it was killed, or its message was lost.
- */
+/** Is the entry that of this mempool? Not if a process freed one at the same address and its message was lost. */
 static bool
-entry_covers(const struct mr_entry *e, struct rte_mempool *mp)
+entry_covers(const struct mr_entry *e, const struct rte_mempool *mp)
 {
-	struct chunk_search search = { .set = e->set };
+	const struct rte_mempool_memhdr *memhdr;
+	const struct mdv_mr_range *range;
 
-	rte_mempool_mem_iter(mp, chunk_search, &search);
-	return !search.missing;
+	STAILQ_FOREACH(memhdr, &mp->mem_list, next) {
+		const uintptr_t start = (uintptr_t)memhdr->addr;
+
+		for (range = e->set->range; range < e->set->range + e->set->n; range++)
+			if (start >= range->start && start + memhdr->len <= range->end)
+				break;
+		if (range == e->set->range + e->set->n)
+			return false;
+	}
+	return true;
 }
 
 static const struct mdv_mr_set *
