@@ -253,7 +253,8 @@ request_store(const struct rte_mp_msg *msg, const void *peer)
 	request.valid = is_request(msg, &request.message);
 	strlcpy(request.peer, peer, sizeof(request.peer));
 	pthread_mutex_lock(&primary.queue_lock);
-	stored = primary.queue[PUT] >= 0 && send(primary.queue[PUT], &request, sizeof(request), MSG_DONTWAIT) == sizeof(request);
+	stored = primary.queue[PUT] >= 0 &&
+		 send(primary.queue[PUT], &request, sizeof(request), MSG_DONTWAIT) == sizeof(request);
 	pthread_mutex_unlock(&primary.queue_lock);
 	if (stored)
 		return 0;
