@@ -213,6 +213,153 @@ changes(void)
 	rig_free(b.r);
 }
 
+static struct emu_obj *
+reformat(struct bench *b, unsigned type, const void *data, unsigned bytes)
+{
+	_Alignas(8) uint8_t cmd[34 + 128] = {0};
+	struct prm_packet_reformat_context_in *r =
+		prm_alloc_packet_reformat_context_in_packet_reformat_context((void *)cmd);
+
+	prm_alloc_packet_reformat_context_in_set_opcode((void *)cmd, PRM_CMD_OP_ALLOC_PACKET_REFORMAT_CONTEXT);
+	prm_packet_reformat_context_in_set_reformat_type(r, type);
+	prm_packet_reformat_context_in_set_reformat_data_size(r, bytes);
+	memcpy(cmd + 34, data, bytes);
+	return rig_make(b->p, cmd, 34 + bytes, "packet reformat context");
+}
+
+/* Outer headers of a tunnel as drivers give them, without lengths and IP checksum; returns their bytes. */
+static unsigned
+outer_headers(const struct bench *b, unsigned version, uint8_t *to)
+{
+	struct rig_frame f;
+	unsigned l4 = version == 4 ? 34 : 54;
+
+	rig_ip_frame(&f, b->r->port[1].dev, version, 17, 8, 0, -1);
+	memcpy(to, f.data, l4 + 16);
+	memset(to + l4, 0, 16);
+	memcpy(to + l4, "\x30\x39\x12\xb5", 4); /* 12345 to 4789 */
+	memcpy(to + l4 + 8, "\x08\0\0\0\0\0\x2a\0", 8);
+	if (version == 4) {
+		memset(to + 16, 0, 2);
+		memset(to + 24, 0, 2);
+	} else {
+		memset(to + 18, 0, 2);
+	}
+	return l4 + 16;
+}
+
+/* What the device makes of them before so many bytes: lengths, and the checksum of IP. */
+static void
+outer_complete(uint8_t *h, unsigned version, unsigned bytes, unsigned behind)
+{
+	unsigned l4 = version == 4 ? 34 : 54, udp = bytes - l4 + behind;
+	uint16_t sum;
+
+	h[l4 + 4] = (uint8_t)(udp >> 8);
+	h[l4 + 5] = (uint8_t)udp;
+	if (version == 6) {
+		h[18] = (uint8_t)(udp >> 8);
+		h[19] = (uint8_t)udp;
+		return;
+	}
+	h[16] = (uint8_t)((udp + 20) >> 8);
+	h[17] = (uint8_t)(udp + 20);
+	sum = (uint16_t)~rig_sum16(h + 14, 20, 0);
+	h[24] = (uint8_t)(sum >> 8);
+	h[25] = (uint8_t)sum;
+}
+
+/* Headers before the whole frame, and in place of its Ethernet header and tag; what was added is parsed after that. */
+static void
+tunnels(void)
+{
+	struct bench b = setup();
+	struct emu_obj *g = rig_group(b.p, b.root, 0, 3, &all), *t = rig_tx_table(b.p, 5), *e;
+	struct emu_obj *n = rig_flow_counter(b.p);
+	struct rig_frame got, want;
+	uint8_t h[128];
+
+	rig_entry(b.p, t, rig_group(b.p, t, 0, 3, &udp), 0, &udp, &(struct rig_actions){.allow = true, .counter = n});
+	for (unsigned i = 0; i < 4; i++) {
+		unsigned version = i & 1 ? 6 : 4, cut = i & 2 ? 18 : 0, bytes = outer_headers(&b, version, h);
+		struct emu_obj *r = reformat(&b, cut != 0 ? PRM_REFORMAT_TYPE_L2_TO_L3_TUNNEL :
+							    PRM_REFORMAT_TYPE_L2_TO_L2_TUNNEL, h, bytes);
+
+		/* TCP inside: the next table finds UDP. */
+		rig_ip_frame(b.f, b.r->port[1].dev, 4, 6, 101 + i, 0, 7);
+		e = rig_entry(b.p, b.root, g, 0, &all,
+			      &(struct rig_actions){.dest = version == 4 ? t : NULL, .allow = version != 4,
+						    .change = PRM_FLOW_ACTION_PACKET_REFORMAT, .reformat = r});
+		want.len = bytes + b.f->len - cut;
+		outer_complete(h, version, bytes, b.f->len - cut);
+		memcpy(want.data, h, bytes);
+		memcpy(want.data + bytes, b.f->data + cut, b.f->len - cut);
+		CHECK(sent(&b, b.sq, 0, &got));
+		CHECK_EQ(got.len, want.len);
+		CHECK_EQ(memcmp(got.data, want.data, want.len), 0);
+		CHECK_EQ(emu_fw_destroy(b.p->ctx, e, NULL, 0), 0);
+		CHECK_EQ(emu_fw_destroy(b.p->ctx, r, NULL, 0), 0);
+	}
+	CHECK_EQ(rig_packets(n), 2);
+	rig_free(b.r);
+}
+
+/* Fields change first, then comes the tag, then the tunnel. */
+static void
+order_of_changes(void)
+{
+	const action_t action = set(PRM_ACTION_IN_FIELD_OUT_DMAC_47_16, 0x02aabbcc);
+	struct bench b = setup();
+	struct emu_obj *g = rig_group(b.p, b.root, 0, 3, &all);
+	struct rig_frame got, want;
+	uint8_t h[128];
+	unsigned bytes = outer_headers(&b, 4, h);
+
+	rig_ip_frame(b.f, b.r->port[1].dev, 4, 17, 60, 0, -1);
+	rig_entry(b.p, b.root, g, 0, &all,
+		  &(struct rig_actions){.allow = true, .vlan = 0x8100a123, .modify_header = modify(&b, &action, 1),
+					.change = PRM_FLOW_ACTION_PACKET_REFORMAT | PRM_FLOW_ACTION_VLAN_PUSH |
+						  PRM_FLOW_ACTION_MOD_HDR,
+					.reformat = reformat(&b, PRM_REFORMAT_TYPE_L2_TO_L2_TUNNEL, h, bytes)});
+	want.len = bytes + b.f->len + 4;
+	outer_complete(h, 4, bytes, b.f->len + 4);
+	memcpy(want.data, h, bytes);
+	memcpy(want.data + bytes, b.f->data, 12);
+	memcpy(want.data + bytes, "\x02\xaa\xbb\xcc", 4);
+	memcpy(want.data + bytes + 12, "\x81\0\xa1\x23", 4);
+	memcpy(want.data + bytes + 16, b.f->data + 12, b.f->len - 12);
+	CHECK(sent(&b, b.sq, 0, &got));
+	CHECK_EQ(got.len, want.len);
+	CHECK_EQ(memcmp(got.data, want.data, want.len), 0);
+	rig_free(b.r);
+}
+
+/* A tag before the one that is there; a frame that gets longer than the port's limit is lost. */
+static void
+tags(void)
+{
+	struct bench b = setup();
+	struct emu_obj *n = rig_flow_counter(b.p);
+	unsigned limit = b.p->dev->vport.mtu + 18;
+	struct rig_frame got;
+
+	rig_entry(b.p, b.root, rig_group(b.p, b.root, 0, 3, &all), 0, &all,
+		  &(struct rig_actions){.allow = true, .vlan = 0x88a80005, .change = PRM_FLOW_ACTION_VLAN_PUSH,
+					.counter = n});
+	rig_ip_frame(b.f, b.r->port[1].dev, 4, 17, 60, 0, 7);
+	CHECK(sent(&b, b.sq, 0, &got));
+	CHECK_EQ(got.len, b.f->len + 4);
+	CHECK_EQ(memcmp(got.data + 12, "\x88\xa8\0\x05\x81\0\0\x07\x08\0", 10), 0);
+	CHECK_EQ(b.p->dev->stats.tx_bytes, b.f->len + 4);
+	rig_ip_frame(b.f, b.r->port[1].dev, 4, 17, limit - 42 - 4, 0, -1);
+	CHECK(leaves(&b));
+	b.f->len++;
+	CHECK(!leaves(&b));
+	CHECK_EQ(rig_packets(n), 3);
+	CHECK_EQ(b.p->dev->stats.tx_discards, 1);
+	rig_free(b.r);
+}
+
 /* Rules see what leaves: with the tag that the WQE inserts, and each segment of a message. */
 static void
 offloads(void)
@@ -270,7 +417,8 @@ main(int argc, char **argv)
 {
 	static const struct rig_test tests[] = {
 		{"drop_allow_and_miss", drop_allow_and_miss}, {"roots", roots}, {"jumps", jumps}, {"sources", sources},
-		{"changes", changes}, {"offloads", offloads}, {"from_the_kernel", from_the_kernel},
+		{"changes", changes}, {"tunnels", tunnels}, {"order_of_changes", order_of_changes}, {"tags", tags},
+		{"offloads", offloads}, {"from_the_kernel", from_the_kernel},
 		{NULL, NULL},
 	};
 

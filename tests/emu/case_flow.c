@@ -184,6 +184,8 @@ action_refusals(struct client *c, uint64_t ttl)
 	CHECK_EQ(errno, EINVAL);
 	CHECK(reformat_new(c, MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TO_L2_TUNNEL, 50, rx) == NULL);
 	CHECK_EQ(errno, EOPNOTSUPP);
+	CHECK(reformat_new(c, MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TO_L3_TUNNEL, 129, tx) == NULL);
+	CHECK_EQ(errno, EINVAL);
 	CHECK(reformat_new(c, MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L3_TUNNEL_TO_L2, 14, tx) == NULL);
 	CHECK_EQ(errno, EOPNOTSUPP);
 	CHECK(reformat_new(c, MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L3_TUNNEL_TO_L2, 129, rx) == NULL);
@@ -194,14 +196,15 @@ action_refusals(struct client *c, uint64_t ttl)
 
 /* Rules of sent packets: no TIRs, no default miss, and flow actions of their own. */
 static void
-egress_rules(struct client *c, struct mlx5dv_devx_obj *tir, struct ibv_flow_action *rx_modify, uint64_t ttl)
+egress_rules(struct client *c, struct mlx5dv_devx_obj *tir, struct ibv_flow_action *const rx_actions[3], uint64_t ttl)
 {
 	union match mask, value;
 	struct mlx5dv_flow_matcher_attr attr = {
 		.type = IBV_FLOW_ATTR_NORMAL, .match_criteria_enable = 1, .match_mask = &mask.head, .priority = 2,
 		.comp_mask = MLX5DV_FLOW_MATCHER_MASK_FT_TYPE, .ft_type = MLX5DV_FLOW_TABLE_TYPE_NIC_TX,
 	};
-	struct mlx5dv_flow_action_attr action = {.type = MLX5DV_FLOW_ACTION_IBV_FLOW_ACTION};
+	struct mlx5dv_flow_action_attr action[2] = {{.type = MLX5DV_FLOW_ACTION_IBV_FLOW_ACTION},
+						    {.type = MLX5DV_FLOW_ACTION_IBV_FLOW_ACTION}};
 	struct mlx5dv_flow_action_attr dest = {.type = MLX5DV_FLOW_ACTION_DEST_DEVX, .obj = tir};
 	struct mlx5dv_flow_action_attr miss = {.type = MLX5DV_FLOW_ACTION_DEFAULT_MISS};
 	struct mlx5dv_flow_matcher *matcher;
@@ -215,16 +218,24 @@ egress_rules(struct client *c, struct mlx5dv_devx_obj *tir, struct ibv_flow_acti
 	CHECK_EQ(errno, EINVAL);
 	CHECK(mlx5dv_create_flow(matcher, &value.head, 1, &miss) == NULL);
 	CHECK_EQ(errno, EOPNOTSUPP);
-	action.action = rx_modify;
-	CHECK(mlx5dv_create_flow(matcher, &value.head, 1, &action) == NULL);
-	CHECK_EQ(errno, EINVAL);
-	action.action = modify_new(c, ttl, 16, MLX5DV_FLOW_TABLE_TYPE_NIC_TX);
-	CHECK(action.action != NULL);
-	flow = mlx5dv_create_flow(matcher, &value.head, 1, &action);
-	CHECK(flow != NULL);
-	if (flow != NULL)
-		CHECK_EQ(ibv_destroy_flow(flow), 0);
-	CHECK_EQ(ibv_destroy_flow_action(action.action), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		action[0].action = rx_actions[i];
+		CHECK(mlx5dv_create_flow(matcher, &value.head, 1, action) == NULL);
+		CHECK_EQ(errno, EINVAL);
+	}
+	action[0].action = modify_new(c, ttl, 16, MLX5DV_FLOW_TABLE_TYPE_NIC_TX);
+	for (unsigned i = 0; i < 2; i++) {
+		action[1].action = reformat_new(c, i == 0 ? MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TO_L2_TUNNEL :
+							    MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TO_L3_TUNNEL,
+						50, MLX5DV_FLOW_TABLE_TYPE_NIC_TX);
+		CHECK(action[0].action != NULL && action[1].action != NULL);
+		flow = mlx5dv_create_flow(matcher, &value.head, 2, action);
+		CHECK(flow != NULL);
+		if (flow != NULL)
+			CHECK_EQ(ibv_destroy_flow(flow), 0);
+		CHECK_EQ(ibv_destroy_flow_action(action[1].action), 0);
+	}
+	CHECK_EQ(ibv_destroy_flow_action(action[0].action), 0);
 	CHECK_EQ(mlx5dv_destroy_flow_matcher(matcher), 0);
 }
 
@@ -273,7 +284,7 @@ case_flow_change(unsigned port)
 	CHECK(mlx5dv_create_flow(matcher, &value.head, 4, actions) == NULL);
 	CHECK_EQ(errno, EINVAL);
 	action_refusals(&c, ttl);
-	egress_rules(&c, r.tir.obj, modify, ttl);
+	egress_rules(&c, r.tir.obj, (struct ibv_flow_action *const[]){modify, decap, l3}, ttl);
 	CHECK_EQ(ibv_destroy_flow_action(modify), 0);
 	CHECK_EQ(ibv_destroy_flow_action(decap), 0);
 	CHECK_EQ(ibv_destroy_flow_action(l3), 0);

@@ -151,14 +151,15 @@ test_copy(void)
 /* ---- packet reformat ---- */
 
 #define DATA_AT 34u
+#define DATA_BYTES 176u
 
 static struct prm_packet_reformat_context_in *
-reformat_in(uint8_t in[64], unsigned type, unsigned bytes)
+reformat_in(uint8_t in[DATA_BYTES], unsigned type, unsigned bytes)
 {
 	struct prm_packet_reformat_context_in *r =
 		prm_alloc_packet_reformat_context_in_packet_reformat_context((void *)in);
 
-	memset(in, 0, 64);
+	memset(in, 0, DATA_BYTES);
 	prm_alloc_packet_reformat_context_in_set_opcode((void *)in, PRM_CMD_OP_ALLOC_PACKET_REFORMAT_CONTEXT);
 	prm_packet_reformat_context_in_set_reformat_type(r, type);
 	prm_packet_reformat_context_in_set_reformat_data_size(r, bytes);
@@ -169,7 +170,7 @@ reformat_in(uint8_t in[64], unsigned type, unsigned bytes)
 static uint32_t
 reformat(void)
 {
-	_Alignas(8) uint8_t in[64];
+	_Alignas(8) uint8_t in[DATA_BYTES];
 
 	(void)reformat_in(in, PRM_REFORMAT_TYPE_L3_TUNNEL_TO_L2, 14);
 	CHECK_EQ(fix_exec(&f, in, DATA_AT + 14), 0);
@@ -180,11 +181,19 @@ static void
 test_reformat(void)
 {
 	struct prm_packet_reformat_context_in *r;
-	_Alignas(8) uint8_t in[64];
+	_Alignas(8) uint8_t in[DATA_BYTES];
 
 	CHECK_EQ(fix_simple(&f, PRM_CMD_OP_DEALLOC_PACKET_REFORMAT_CONTEXT, reformat()), 0);
-	(void)reformat_in(in, PRM_REFORMAT_TYPE_L2_TO_L2_TUNNEL, 14);
-	REFUSED(fix_exec(&f, in, DATA_AT + 14), REFORMAT_TYPE);
+	(void)reformat_in(in, PRM_REFORMAT_TYPE_L2_TO_VXLAN, 50);
+	REFUSED(fix_exec(&f, in, DATA_AT + 50), REFORMAT_TYPE);
+	for (unsigned type = PRM_REFORMAT_TYPE_L2_TO_L2_TUNNEL; type <= PRM_REFORMAT_TYPE_L2_TO_L3_TUNNEL; type += 2) {
+		(void)reformat_in(in, type, 13);
+		REFUSED(fix_exec(&f, in, DATA_AT + 13), REFORMAT_DATA);
+		(void)reformat_in(in, type, 129);
+		REFUSED(fix_exec(&f, in, DATA_AT + 129), REFORMAT_DATA);
+		(void)reformat_in(in, type, 128);
+		CHECK_EQ(fix_exec(&f, in, DATA_AT + 128), 0);
+	}
 	(void)reformat_in(in, PRM_REFORMAT_TYPE_L3_TUNNEL_TO_L2, 15);
 	REFUSED(fix_exec(&f, in, DATA_AT + 15), REFORMAT_DATA);
 	r = reformat_in(in, PRM_REFORMAT_TYPE_L3_TUNNEL_TO_L2, 18);
@@ -196,6 +205,8 @@ test_reformat(void)
 
 /* ---- entries ---- */
 
+static unsigned table_type; /* of table() and group() */
+
 static uint32_t
 table(unsigned level, bool decap, bool reformat_en)
 {
@@ -203,6 +214,7 @@ table(unsigned level, bool decap, bool reformat_en)
 	struct prm_flow_table_context *ctx = prm_create_flow_table_in_flow_table_context(&in);
 
 	prm_create_flow_table_in_set_opcode(&in, PRM_CMD_OP_CREATE_FLOW_TABLE);
+	prm_create_flow_table_in_set_table_type(&in, table_type);
 	prm_flow_table_context_set_level(ctx, level);
 	prm_flow_table_context_set_log_size(ctx, 2);
 	prm_flow_table_context_set_decap_en(ctx, decap);
@@ -217,6 +229,7 @@ group(uint32_t table_id)
 	struct prm_create_flow_group_in in = {0};
 
 	prm_create_flow_group_in_set_opcode(&in, PRM_CMD_OP_CREATE_FLOW_GROUP);
+	prm_create_flow_group_in_set_table_type(&in, table_type);
 	prm_create_flow_group_in_set_table_id(&in, table_id);
 	prm_create_flow_group_in_set_end_flow_index(&in, 3);
 	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), 0);
@@ -225,7 +238,9 @@ group(uint32_t table_id)
 
 struct fte {
 	uint32_t table, group, index;
-	unsigned action; /* besides FWD_DEST */
+	unsigned type;
+	unsigned action; /* besides FWD_DEST, or ALLOW of sent packets */
+	uint32_t vlan;	 /* to push */
 	uint32_t modify, reformat;
 	unsigned change; /* modify_enable_mask, 0: a new entry */
 	uint32_t to;	 /* table, 0: the TIR */
@@ -239,15 +254,19 @@ fte_exec(const struct fte *e)
 		uint32_t list[2];
 	} cmd = {0};
 	struct prm_flow_context *ctx = prm_set_fte_in_flow_context(&cmd.in);
-	bool drop = (e->action & PRM_FLOW_ACTION_DROP) != 0;
+	bool drop = (e->action & PRM_FLOW_ACTION_DROP) != 0 || e->type != 0;
 
 	prm_set_fte_in_set_opcode(&cmd.in, PRM_CMD_OP_SET_FLOW_TABLE_ENTRY);
 	prm_set_fte_in_set_op_mod(&cmd.in, e->change != 0);
 	prm_set_fte_in_set_modify_enable_mask(&cmd.in, e->change);
+	prm_set_fte_in_set_table_type(&cmd.in, e->type);
 	prm_set_fte_in_set_table_id(&cmd.in, e->table);
 	prm_set_fte_in_set_flow_index(&cmd.in, e->index);
 	prm_flow_context_set_group_id(ctx, e->group);
-	prm_flow_context_set_action(ctx, e->action | (drop ? 0 : PRM_FLOW_ACTION_FWD_DEST));
+	ctx->dw[0] = PRM_BE32(e->vlan);
+	prm_flow_context_set_action(ctx, e->action | (e->type != 0 ? PRM_FLOW_ACTION_ALLOW :
+						      drop	   ? 0 :
+								     PRM_FLOW_ACTION_FWD_DEST));
 	prm_flow_context_set_modify_header_id(ctx, e->modify);
 	prm_flow_context_set_packet_reformat_id(ctx, e->reformat);
 	prm_flow_context_set_destination_list_size(ctx, !drop);
@@ -274,10 +293,13 @@ fte_query(const struct fte *e)
 	struct prm_flow_context *ctx = prm_query_fte_out_flow_context((void *)f.out);
 
 	prm_query_fte_in_set_opcode(&in, PRM_CMD_OP_QUERY_FLOW_TABLE_ENTRY);
+	prm_query_fte_in_set_table_type(&in, e->type);
 	prm_query_fte_in_set_table_id(&in, e->table);
 	prm_query_fte_in_set_flow_index(&in, e->index);
 	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), 0);
-	CHECK_EQ(prm_flow_context_get_action(ctx), e->action | PRM_FLOW_ACTION_FWD_DEST);
+	CHECK_EQ(prm_flow_context_get_action(ctx),
+		 e->action | (e->type != 0 ? PRM_FLOW_ACTION_ALLOW : PRM_FLOW_ACTION_FWD_DEST));
+	CHECK_EQ(PRM_BE32(ctx->dw[0]), e->vlan);
 	CHECK_EQ(prm_flow_context_get_modify_header_id(ctx), e->modify);
 	CHECK_EQ(prm_flow_context_get_packet_reformat_id(ctx), e->reformat);
 }
@@ -336,7 +358,48 @@ test_entry_refusals(void)
 	e.action = PRM_FLOW_ACTION_PACKET_REFORMAT | PRM_FLOW_ACTION_DECAP;
 	REFUSED(fte_exec(&e), FTE_CHANGE);
 	e = (struct fte){.table = e.table, .group = e.group, .action = PRM_FLOW_ACTION_VLAN_PUSH};
-	REFUSED(fte_exec(&e), FTE_ACTION);
+	REFUSED(fte_exec(&e), FTE_CHANGE);
+}
+
+/* Contexts and tags of sent packets are not for received ones, and the other way round. */
+static void
+test_sent(void)
+{
+	struct fte e = {.type = PRM_FLOW_TABLE_TYPE_NIC_TX, .reformat = reformat(),
+			.action = PRM_FLOW_ACTION_PACKET_REFORMAT};
+	_Alignas(8) uint8_t in[DATA_BYTES];
+	uint32_t encap;
+
+	(void)reformat_in(in, PRM_REFORMAT_TYPE_L2_TO_L2_TUNNEL, 50);
+	CHECK_EQ(fix_exec(&f, in, DATA_AT + 50), 0);
+	encap = fix_id(&f);
+	table_type = PRM_FLOW_TABLE_TYPE_NIC_TX;
+	e.table = table(1, false, false);
+	e.group = group(e.table);
+	REFUSED(fte_exec(&e), FTE_CHANGE);
+	e.reformat = encap;
+	REFUSED(fte_exec(&e), FTE_CHANGE); /* no reformat_en */
+	e.table = table(1, false, true);
+	e.group = group(e.table);
+	CHECK_EQ(fte_exec(&e), 0);
+	fte_query(&e);
+	e = (struct fte){.type = e.type, .table = e.table, .group = e.group, .index = 1, .vlan = 0x81000005};
+	REFUSED(fte_exec(&e), FTE_CHANGE);
+	e.action = PRM_FLOW_ACTION_VLAN_PUSH;
+	e.vlan = 0x08000005;
+	REFUSED(fte_exec(&e), FTE_CHANGE);
+	e.vlan = 0x81000005;
+	CHECK_EQ(fte_exec(&e), 0);
+	fte_query(&e);
+	e.index = 2;
+	e.action = PRM_FLOW_ACTION_MOD_HDR;
+	e.vlan = 0;
+	e.modify = modify();
+	REFUSED(fte_exec(&e), FTE_CHANGE);
+	table_type = PRM_FLOW_TABLE_TYPE_NIC_RX;
+	e = (struct fte){.table = table(1, false, true), .action = PRM_FLOW_ACTION_PACKET_REFORMAT, .reformat = encap};
+	e.group = group(e.table);
+	REFUSED(fte_exec(&e), FTE_CHANGE);
 }
 
 /* A card without the capabilities has neither contexts nor such tables. */
@@ -347,16 +410,21 @@ test_without(void)
 	const struct emu_profile *all = f.dev->profile;
 	struct prm_create_flow_table_in in = {0};
 	struct fte e = {.table = table(1, false, false), .action = PRM_FLOW_ACTION_VLAN_POP};
-	_Alignas(8) uint8_t r[64];
+	_Alignas(8) uint8_t r[DATA_BYTES];
 	struct modify m;
 
 	e.group = group(e.table);
 	p.max_modify_header_actions = p.decap = p.reformat_l3_tunnel_to_l2 = p.pop_vlan = 0;
+	p.tx_reformat = p.tx_reformat_l2_to_l3_tunnel = p.tx_max_modify_header_actions = 0;
 	f.dev->profile = &p;
 	modify_in(&m, 1);
 	REFUSED(modify_exec(&m), MODIFY_COUNT);
-	(void)reformat_in(r, PRM_REFORMAT_TYPE_L3_TUNNEL_TO_L2, 14);
-	REFUSED(fix_exec(&f, r, DATA_AT + 14), REFORMAT_TYPE);
+	prm_alloc_modify_header_context_in_set_table_type(&m.in, PRM_FLOW_TABLE_TYPE_NIC_TX);
+	REFUSED(modify_exec(&m), MODIFY_COUNT);
+	for (unsigned type = PRM_REFORMAT_TYPE_L2_TO_L2_TUNNEL; type <= PRM_REFORMAT_TYPE_L2_TO_L3_TUNNEL; type++) {
+		(void)reformat_in(r, type, 14);
+		REFUSED(fix_exec(&f, r, DATA_AT + 14), REFORMAT_TYPE);
+	}
 	REFUSED(fte_exec(&e), FTE_CHANGE);
 	prm_create_flow_table_in_set_opcode(&in, PRM_CMD_OP_CREATE_FLOW_TABLE);
 	prm_flow_table_context_set_decap_en(prm_create_flow_table_in_flow_table_context(&in), 1);
@@ -419,7 +487,7 @@ test_capabilities(void)
 {
 	struct prm_query_hca_cap_in in = {0};
 	const struct prm_flow_table_nic_cap *cap;
-	const struct prm_flow_table_prop_layout *rx;
+	const struct prm_flow_table_prop_layout *rx, *tx;
 	const struct prm_header_modify_cap_properties *modify_cap;
 
 	prm_query_hca_cap_in_set_opcode(&in, PRM_CMD_OP_QUERY_HCA_CAP);
@@ -436,6 +504,11 @@ test_capabilities(void)
 			 prm_header_modify_cap_properties_set_action_field_support_c(modify_cap)), 0);
 	CHECK_EQ(prm_flow_table_fields_supported_get_metadata_reg_c_7(
 			 prm_header_modify_cap_properties_copy_action_field_support_c(modify_cap)), 1);
+	tx = prm_flow_table_nic_cap_flow_table_properties_nic_transmit_c(cap);
+	CHECK_EQ(prm_flow_table_prop_layout_get_push_vlan(tx), 1);
+	CHECK_EQ(prm_flow_table_prop_layout_get_reformat(tx), 1);
+	CHECK_EQ(prm_flow_table_prop_layout_get_flow_tag(tx), 0);
+	CHECK_EQ(prm_flow_table_nic_cap_get_encap_general_header(cap), 1);
 	CHECK_EQ(dp_modify_bits(PRM_ACTION_IN_FIELD_OUT_FIRST_VID, false), 12);
 	CHECK_EQ(dp_modify_bits(PRM_ACTION_IN_FIELD_IN_TCP_FLAGS, false), 9);
 	CHECK_EQ(dp_modify_bits(PRM_ACTION_IN_FIELD_OUT_ETHERTYPE, false), 0);
@@ -454,6 +527,7 @@ main(void)
 	test_reformat();
 	test_entries();
 	test_entry_refusals();
+	test_sent();
 	test_without();
 	test_decap_with();
 	test_switchdev();

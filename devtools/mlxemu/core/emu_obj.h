@@ -389,9 +389,10 @@ struct emu_modify_header {
 	unsigned n;
 	struct emu_modify action[];
 };
-/** A packet reformat context: the Ethernet header that replaces an L3 tunnel. */
+/** A packet reformat context: headers before a packet, or in place of some. */
 struct emu_reformat {
 	struct emu_obj obj; /**< EMU_OBJ_REFORMAT */
+	uint8_t type;	    /**< PRM_REFORMAT_TYPE_* */
 	uint16_t bytes;
 	uint8_t data[];
 };

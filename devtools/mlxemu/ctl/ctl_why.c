@@ -233,11 +233,14 @@ set_changes(json_t *o, const struct dp_change *c)
 	if (c->decap)
 		json_array_append_new(list, json_string("decap"));
 	if (c->reformat != NULL) {
-		snprintf(text, sizeof(text), "decap to the Ethernet header of context 0x%x", c->reformat->obj.id);
+		snprintf(text, sizeof(text), "%s of context 0x%x", c->reformat->type == PRM_REFORMAT_TYPE_L3_TUNNEL_TO_L2 ?
+			 "decap to the Ethernet header" : "encap by the headers", c->reformat->obj.id);
 		json_array_append_new(list, json_string(text));
 	}
 	if (c->pop_vlan)
 		json_array_append_new(list, json_string("pop VLAN tag"));
+	if (c->push_vlan != 0)
+		json_array_append_new(list, json_string("push VLAN tag"));
 	if (c->modify != NULL) {
 		snprintf(text, sizeof(text), "modify header by context 0x%x", c->modify->obj.id);
 		json_array_append_new(list, json_string(text));

@@ -242,7 +242,7 @@ static bool
 same_change(const struct dp_change *a, const struct dp_change *b)
 {
 	return a->decap == b->decap && a->reformat == b->reformat && a->pop_vlan == b->pop_vlan &&
-	       a->modify == b->modify;
+	       a->push_vlan == b->push_vlan && a->modify == b->modify;
 }
 
 /* check_conflicting_ftes() and check_conflicting_actions(). A rule without a tag gets that of the entry. */

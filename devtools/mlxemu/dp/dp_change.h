@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* A received packet that rules change (dp_change.c, dp_modify.c). */
+/* A packet that rules change (dp_change.c, dp_modify.c). */
 #ifndef EMU_DP_CHANGE_H
 #define EMU_DP_CHANGE_H
 
@@ -18,8 +18,9 @@ struct dp_changed {
 };
 
 /**
- * Applies what a rule changes of a packet: decapsulation, VLAN tags, fields (that order).
- * @param pkt the packet as it arrived, or that of w.
+ * Applies what a rule changes of a packet, in this order: decapsulation, tag removed, fields, tag inserted,
+ * encapsulation.
+ * @param pkt the packet as it arrived or is to be sent, or that of w.
  * @return the packet of w.
  */
 const struct dp_pkt *dp_change_apply(struct emu_dev *dev, struct dp_changed *w, const struct dp_change *c,

@@ -101,6 +101,16 @@ dp_wr32(uint8_t *p, uint32_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
+/** Sets the length in an IP header, for a frame that ends with the packet. */
+static inline void
+dp_ip_set_len(uint8_t *frame, const struct dp_layers *l, uint32_t len)
+{
+	if (l->l3 == DP_L3_IPV4)
+		dp_wr16(frame + l->l3_off + 2, (uint16_t)(len - l->l3_off));
+	else
+		dp_wr16(frame + l->l3_off + 4, (uint16_t)(len - l->l3_off - 40));
+}
+
 /**
  * Parses Ethernet, up to two VLAN tags (0x8100, 0x88a8), IPv4 with options, IPv6 with extension
  * headers, TCP and UDP, and once more inside one tunnel. Never reads beyond len. A header that is cut off ends the

@@ -263,6 +263,19 @@ changes(const struct emu_flow_attr *attr)
 	return attr->modify != NULL || attr->reformat != NULL || attr->decap;
 }
 
+/* Flow actions are for a type of table; the kernel's tables of sent packets have reformat_en by that capability. */
+static bool
+changes_fit(const struct emu_ctx *ctx, const struct dp_matcher *m, const struct emu_flow_attr *attr)
+{
+	bool sent = m->table == TABLE_TX;
+
+	if ((attr->modify != NULL && attr->modify->sent != sent) || (attr->decap && sent))
+		return false;
+	return attr->reformat == NULL ||
+	       ((attr->reformat->type == PRM_REFORMAT_TYPE_L3_TUNNEL_TO_L2) != sent &&
+		(!sent || ctx->dev->profile->tx_reformat));
+}
+
 /* Destinations of rules of the FDB: hw/mlx5/fs.c, get_dests(). */
 static int
 check_flow(struct emu_ctx *ctx, const struct dp_matcher *m, const struct emu_flow_attr *attr)
@@ -285,14 +298,13 @@ check_flow(struct emu_ctx *ctx, const struct dp_matcher *m, const struct emu_flo
 	else if (attr->has_tag && attr->tag > 0xffffff)
 		why = "flow tag has more than 24 bits";
 	else if (changes(attr) && (m->table == TABLE_FDB || attr->drop || (attr->decap && attr->reformat != NULL)))
-		why = "this table, or a rule that drops, changes no packets, and there is one decapsulation";
-	else if ((attr->modify != NULL && attr->modify->sent != (m->table == TABLE_TX)) ||
-		 ((attr->decap || attr->reformat != NULL) && m->table == TABLE_TX))
+		why = "this table, or a rule that drops, changes no packets, and there is one change of tunnels";
+	else if (!changes_fit(ctx, m, attr))
 		why = "a flow action for tables of another type";
 	else if (ctx->dev->eswitch.on && (attr->decap || attr->reformat != NULL))
-		why = "in switchdev mode the kernel's tables decapsulate nothing: hw/mlx5/fs.c, _get_flow_table()";
+		why = "in switchdev mode the kernel's tables change no tunnels: hw/mlx5/fs.c, _get_flow_table()";
 	else if (known && decap_leads(ctx, attr))
-		why = "decapsulation and a table as destination without reformat_and_fwd_to_table";
+		why = "a tunnel and a table as destination without reformat_and_fwd_to_table";
 	if (why == NULL)
 		return check_param(ctx, attr->value, attr->value_len, "value");
 	emu_audit(ctx->dev, EMU_AUDIT_BAD_CALL, "flow refused: %s", why);

@@ -23,16 +23,11 @@ struct tso {
 static void
 set_ip_len(uint8_t *frame, const struct dp_layers *l, uint32_t len, uint16_t id)
 {
-	uint8_t *h = frame + l->l3_off;
-
 	if (l->l3 == DP_L3_NONE)
 		return;
-	if (l->l3 == DP_L3_IPV4) {
-		dp_wr16(h + 2, (uint16_t)(len - l->l3_off));
-		dp_wr16(h + 4, id);
-	} else {
-		dp_wr16(h + 4, (uint16_t)(len - l->l3_off - 40));
-	}
+	dp_ip_set_len(frame, l, len);
+	if (l->l3 == DP_L3_IPV4)
+		dp_wr16(frame + l->l3_off + 4, id);
 }
 
 static uint16_t

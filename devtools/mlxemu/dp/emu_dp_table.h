@@ -36,8 +36,9 @@ struct dp_mask {
 /** What a rule changes of a packet. */
 struct dp_change {
 	bool decap;			 /**< Removes the headers of a tunnel before an Ethernet header. */
-	const struct emu_reformat *reformat; /**< Replaces those before an IP header; or NULL. */
+	const struct emu_reformat *reformat; /**< Replaces those before an IP header, or encapsulates; or NULL. */
 	bool pop_vlan;
+	uint32_t push_vlan;		     /**< TPID and TCI of a new tag; 0: none. */
 	const struct emu_modify_header *modify; /**< Or NULL. */
 };
 

@@ -254,7 +254,7 @@ changes_rx(const struct emu_profile *p, struct prm_flow_table_nic_cap *cap)
 	prm_flow_table_prop_layout_set_reformat_and_fwd_to_table(rx, p->reformat_and_fwd_to_table);
 	prm_flow_table_prop_layout_set_reformat_and_vlan_action(rx, p->reformat_and_vlan_action);
 	prm_flow_table_prop_layout_set_max_modify_header_actions(rx, p->max_modify_header_actions);
-	if (p->reformat_l3_tunnel_to_l2) {
+	if (p->reformat_l3_tunnel_to_l2 || p->tx_reformat) {
 		prm_flow_table_nic_cap_set_log_max_packet_reformat_context(cap, EMU_LOG_REFORMATS);
 		prm_flow_table_nic_cap_set_max_encap_header_size(cap, EMU_REFORMAT_BYTES);
 	}
@@ -273,9 +273,17 @@ changes_tx(const struct emu_profile *p, struct prm_flow_table_nic_cap *cap)
 	struct prm_flow_table_prop_layout *tx = prm_flow_table_nic_cap_flow_table_properties_nic_transmit(cap);
 
 	prm_flow_table_prop_layout_set_max_modify_header_actions(tx, p->tx_max_modify_header_actions);
+	prm_flow_table_prop_layout_set_push_vlan(tx, p->tx_push_vlan);
+	prm_flow_table_prop_layout_set_reformat(tx, p->tx_reformat);
+	prm_flow_table_prop_layout_set_reformat_l2_to_l3_tunnel(tx, p->tx_reformat_l2_to_l3_tunnel);
+	prm_flow_table_prop_layout_set_reformat_and_fwd_to_table(tx, p->reformat_and_fwd_to_table);
+	prm_flow_table_prop_layout_set_reformat_and_vlan_action(tx, p->reformat_and_vlan_action);
+	prm_flow_table_nic_cap_set_encap_general_header(cap, p->tx_reformat);
 	if (p->tx_max_modify_header_actions == 0)
 		return;
 	prm_flow_table_prop_layout_set_log_max_modify_header_context(tx, EMU_LOG_MODIFY_HEADERS);
+	prm_flow_table_prop_layout_set_modify_and_vlan_action(tx, p->tx_push_vlan);
+	prm_flow_table_prop_layout_set_reformat_and_modify_action(tx, p->tx_reformat);
 	fw_modify_fields_cap(true, prm_flow_table_nic_cap_header_modify_nic_transmit(cap));
 }
 

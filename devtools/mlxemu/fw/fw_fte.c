@@ -11,7 +11,7 @@
 
 /* Those that change packets. */
 #define CHANGES ((uint32_t)(PRM_FLOW_ACTION_DECAP | PRM_FLOW_ACTION_PACKET_REFORMAT | PRM_FLOW_ACTION_VLAN_POP | \
-			    PRM_FLOW_ACTION_MOD_HDR))
+			    PRM_FLOW_ACTION_VLAN_PUSH | PRM_FLOW_ACTION_MOD_HDR))
 #define ACTIONS (PRM_FLOW_ACTION_ALLOW | PRM_FLOW_ACTION_DROP | PRM_FLOW_ACTION_FWD_DEST | PRM_FLOW_ACTION_COUNT | \
 		 CHANGES)
 #define MODIFIES (PRM_MODIFY_FTE_MASK_ACTION | PRM_MODIFY_FTE_MASK_FLOW_TAG | \
@@ -26,6 +26,7 @@ struct fte_actions {
 	struct emu_modify_header *modify;
 	struct emu_reformat *reformat;
 	uint32_t counter_id; /* that of a bulk, too */
+	uint32_t vlan;	     /* TPID and TCI to push */
 };
 
 struct fw_fte {
@@ -187,11 +188,10 @@ features_check(struct fw_cmd *c, const struct fw_flow_table *t, const struct prm
 	    prm_flow_context_get_flow_source(ctx) ||
 	    prm_flow_context_get_encrypt_decrypt_type(ctx) ||
 	    prm_flow_context_get_encrypt_decrypt_obj_id(ctx) ||
-	    !is_zero(prm_flow_context_push_vlan_c(ctx), PRM_VLAN_BYTES) ||
 	    !is_zero(prm_flow_context_push_vlan_2_c(ctx), PRM_VLAN_BYTES) ||
 	    !is_zero(prm_flow_context_execute_aso_c(ctx, 0), 4 * PRM_EXECUTE_ASO_BYTES))
 		return fw_refuse(c, FW_FTE_FEATURE, "%s",
-				 "level, list format, source, crypto, VLAN to push or ASO");
+				 "level, list format, source, crypto, second VLAN to push or ASO");
 	return 0;
 }
 
@@ -213,9 +213,16 @@ contexts_read(struct fw_cmd *c, const struct prm_flow_context *ctx, struct fte_a
 	return ret;
 }
 
+static bool
+is_tpid(unsigned tpid)
+{
+	return tpid == 0x8100 || tpid == 0x88a8;
+}
+
 /*
  * Changes that table and card allow. A context exists only on a card with its capability.
  * reformat_and_fwd_to_table is for decapsulation, too: Linux, en_tc.c, validate_goto_chain(), and its commit.
+ * assumed: a pushed tag has TPID 0x8100 or 0x88a8. Other reading: any. Test: fw/test_modify_header.c.
  * assumed: an entry that drops has none, and one that decapsulates does so in one way. Other reading: both are
  * accepted, without effect. Test: fw/test_modify_header.c.
  */
@@ -223,7 +230,8 @@ static int
 changes_check(struct fw_cmd *c, const struct fw_flow_table *t, const struct fte_actions *f)
 {
 	uint32_t changes = f->action & CHANGES;
-	bool decap = (changes & (PRM_FLOW_ACTION_DECAP | PRM_FLOW_ACTION_PACKET_REFORMAT)) != 0;
+	bool tunnel = (changes & (PRM_FLOW_ACTION_DECAP | PRM_FLOW_ACTION_PACKET_REFORMAT)) != 0;
+	bool tag = (changes & (PRM_FLOW_ACTION_VLAN_POP | PRM_FLOW_ACTION_VLAN_PUSH)) != 0;
 	const struct emu_profile *p = c->dev->profile;
 	const bool sent = t->ft.type == PRM_FLOW_TABLE_TYPE_NIC_TX;
 	const char *why = NULL;
@@ -238,14 +246,19 @@ changes_check(struct fw_cmd *c, const struct fw_flow_table *t, const struct fte_
 		why = "the table has no decap_en";
 	else if ((changes & PRM_FLOW_ACTION_PACKET_REFORMAT) != 0 && !t->reformat_en)
 		why = "the table has no reformat_en";
-	else if (f->modify != NULL && f->modify->sent != sent)
+	else if ((f->modify != NULL && f->modify->sent != sent) ||
+		 (f->reformat != NULL && (f->reformat->type == PRM_REFORMAT_TYPE_L3_TUNNEL_TO_L2) == sent))
 		why = "the context is for tables of another type";
+	else if ((changes & PRM_FLOW_ACTION_VLAN_PUSH) != 0 && (!sent || !p->tx_push_vlan))
+		why = "VLAN_PUSH without capability";
+	else if ((changes & PRM_FLOW_ACTION_VLAN_PUSH) != 0 ? !is_tpid(f->vlan >> 16) : f->vlan != 0)
+		why = "a tag to push without VLAN_PUSH, or with another TPID";
 	else if ((changes & PRM_FLOW_ACTION_VLAN_POP) != 0 && (sent || !p->pop_vlan))
 		why = "VLAN_POP without capability";
-	else if (decap && (changes & PRM_FLOW_ACTION_VLAN_POP) != 0 && !p->reformat_and_vlan_action)
-		why = "decapsulation and VLAN_POP without reformat_and_vlan_action";
-	else if (decap && f->dest != NULL && f->dest->type == EMU_OBJ_FLOW_TABLE && !p->reformat_and_fwd_to_table)
-		why = "decapsulation and a table as destination without reformat_and_fwd_to_table";
+	else if (tunnel && tag && !p->reformat_and_vlan_action)
+		why = "a tunnel and a VLAN tag without reformat_and_vlan_action";
+	else if (tunnel && f->dest != NULL && f->dest->type == EMU_OBJ_FLOW_TABLE && !p->reformat_and_fwd_to_table)
+		why = "a tunnel and a table as destination without reformat_and_fwd_to_table";
 	return why != NULL ? fw_refuse(c, FW_FTE_CHANGE, "action 0x%x: %s", f->action, why) : 0;
 }
 
@@ -283,6 +296,7 @@ actions_read(struct fw_cmd *c, const struct fw_flow_table *t, struct fte_actions
 	*f = (struct fte_actions){
 		.action = prm_flow_context_get_action(ctx),
 		.tag = prm_flow_context_get_flow_tag(ctx),
+		.vlan = PRM_BE32(prm_flow_context_push_vlan_c(ctx)->dw[0]),
 	};
 	if (ret == 0)
 		ret = lists_read(c, ctx, t, f);
@@ -336,6 +350,7 @@ fte_apply(struct fw_fte *fte, const struct fte_actions *f)
 		.decap = (f->action & PRM_FLOW_ACTION_DECAP) != 0,
 		.reformat = f->reformat,
 		.pop_vlan = (f->action & PRM_FLOW_ACTION_VLAN_POP) != 0,
+		.push_vlan = f->vlan,
 		.modify = f->modify,
 	};
 	r->change = (f->action & CHANGES) != 0 ? &fte->change : NULL;
@@ -435,7 +450,8 @@ fte_modify(struct fw_cmd *c)
 		return ret;
 	next = fte->actions;
 	if ((fields & PRM_MODIFY_FTE_MASK_ACTION) != 0)
-		next.action = given.action, next.modify = given.modify, next.reformat = given.reformat;
+		next.action = given.action, next.modify = given.modify, next.reformat = given.reformat,
+		next.vlan = given.vlan;
 	if ((fields & PRM_MODIFY_FTE_MASK_FLOW_TAG) != 0)
 		next.tag = given.tag;
 	if ((fields & PRM_MODIFY_FTE_MASK_DESTINATION_LIST) != 0)
@@ -497,6 +513,7 @@ fw_query_fte(struct fw_cmd *c)
 	prm_flow_context_set_group_id(ctx, fte->group->obj.id);
 	prm_flow_context_set_flow_tag(ctx, fte->actions.tag);
 	prm_flow_context_set_action(ctx, fte->actions.action);
+	prm_flow_context_push_vlan(ctx)->dw[0] = PRM_BE32(fte->actions.vlan);
 	if (fte->actions.modify != NULL)
 		prm_flow_context_set_modify_header_id(ctx, fte->actions.modify->obj.id);
 	if (fte->actions.reformat != NULL)

@@ -144,19 +144,35 @@ fw_alloc_modify_header(struct fw_cmd *c)
 	return 0;
 }
 
+static bool
+reformat_known(const struct emu_profile *p, unsigned type)
+{
+	switch (type) {
+	case PRM_REFORMAT_TYPE_L3_TUNNEL_TO_L2:
+		return p->reformat_l3_tunnel_to_l2;
+	case PRM_REFORMAT_TYPE_L2_TO_L2_TUNNEL:
+		return p->tx_reformat;
+	case PRM_REFORMAT_TYPE_L2_TO_L3_TUNNEL:
+		return p->tx_reformat_l2_to_l3_tunnel;
+	default:
+		return false;
+	}
+}
+
 static int
 reformat_check(struct fw_cmd *c, const struct prm_packet_reformat_context_in *r)
 {
 	unsigned type = prm_packet_reformat_context_in_get_reformat_type(r);
 	unsigned bytes = prm_packet_reformat_context_in_get_reformat_data_size(r);
 
-	/* The other types are for tables that send. */
-	if (type != PRM_REFORMAT_TYPE_L3_TUNNEL_TO_L2 || !c->dev->profile->reformat_l3_tunnel_to_l2)
+	if (!reformat_known(c->dev->profile, type))
 		return fw_refuse(c, FW_REFORMAT_TYPE, "%s (0x%x)", prm_reformat_type_name(type), type);
 	if (prm_packet_reformat_context_in_get_reformat_param_0(r) ||
 	    prm_packet_reformat_context_in_get_reformat_param_1(r))
 		return fw_refuse(c, FW_REFORMAT_DATA, "%s", "parameters of types that insert or remove");
-	if (bytes != L2_BYTES && bytes != L2_TAGGED_BYTES)
+	if (type != PRM_REFORMAT_TYPE_L3_TUNNEL_TO_L2 && (bytes < L2_BYTES || bytes > EMU_REFORMAT_BYTES))
+		return fw_refuse(c, FW_REFORMAT_DATA, "%u bytes: max_encap_header_size is %u", bytes, EMU_REFORMAT_BYTES);
+	if (type == PRM_REFORMAT_TYPE_L3_TUNNEL_TO_L2 && bytes != L2_BYTES && bytes != L2_TAGGED_BYTES)
 		return fw_refuse(c, FW_REFORMAT_DATA, "%u bytes: an Ethernet header has %u or %u", bytes, L2_BYTES,
 				 L2_TAGGED_BYTES);
 	if (!fw_in_ends_at(c, REFORMAT_DATA_AT + bytes))
@@ -180,6 +196,7 @@ fw_alloc_reformat(struct fw_cmd *c)
 		ret = fw_create(c, EMU_OBJ_REFORMAT, sizeof(*r) + bytes, NULL, &r);
 	if (ret != 0)
 		return ret;
+	r->type = (uint8_t)prm_packet_reformat_context_in_get_reformat_type(in);
 	r->bytes = (uint16_t)bytes;
 	memcpy(r->data, (const uint8_t *)c->in + REFORMAT_DATA_AT, bytes);
 	return 0;

@@ -78,7 +78,7 @@ abi_modify_header_create(struct abi_call *call)
 }
 
 static int
-reformat_create(struct abi_call *call, const void *data, size_t bytes)
+reformat_create(struct abi_call *call, unsigned type, const void *data, size_t bytes)
 {
 	/* The data begins in the last 2 bytes of the fixed part. */
 	const size_t head = sizeof(struct prm_alloc_packet_reformat_context_in) - 2;
@@ -89,20 +89,38 @@ reformat_create(struct abi_call *call, const void *data, size_t bytes)
 	if (bytes > EMU_REFORMAT_BYTES)
 		return abi_refuse(call, -EINVAL, "%zu bytes, max_encap_header_size is %u", bytes, EMU_REFORMAT_BYTES);
 	prm_alloc_packet_reformat_context_in_set_opcode((void *)cmd, PRM_CMD_OP_ALLOC_PACKET_REFORMAT_CONTEXT);
-	prm_packet_reformat_context_in_set_reformat_type(r, PRM_REFORMAT_TYPE_L3_TUNNEL_TO_L2);
+	prm_packet_reformat_context_in_set_reformat_type(r, type);
 	prm_packet_reformat_context_in_set_reformat_data_size(r, (unsigned)bytes);
 	memcpy(cmd + head, data, bytes);
 	return create(call, MLX5_IB_ATTR_CREATE_PACKET_REFORMAT_HANDLE, cmd, head + bytes, false);
 }
 
-/* mlx5_ib_flow_action_packet_reformat_valid(): what tables of received packets have, if the card has it. */
+/* mlx5_ib_flow_action_packet_reformat_valid(): what tables of received and sent packets have, if the card has it. */
 static bool
 reformat_valid(const struct emu_profile *p, uint64_t type, uint64_t ft_type)
 {
+	if (ft_type == MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX)
+		return (type == MLX5_IB_UAPI_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TO_L2_TUNNEL && p->tx_reformat) ||
+		       (type == MLX5_IB_UAPI_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TO_L3_TUNNEL &&
+			p->tx_reformat_l2_to_l3_tunnel);
 	return ft_type == MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX &&
 	       ((type == MLX5_IB_UAPI_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TUNNEL_TO_L2 && p->decap) ||
 		(type == MLX5_IB_UAPI_FLOW_ACTION_PACKET_REFORMAT_TYPE_L3_TUNNEL_TO_L2 &&
 		 p->reformat_l3_tunnel_to_l2));
+}
+
+/* mlx5_ib_dv_to_prm_packet_reforamt_type() */
+static unsigned
+prm_type(uint64_t type)
+{
+	switch (type) {
+	case MLX5_IB_UAPI_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TO_L2_TUNNEL:
+		return PRM_REFORMAT_TYPE_L2_TO_L2_TUNNEL;
+	case MLX5_IB_UAPI_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TO_L3_TUNNEL:
+		return PRM_REFORMAT_TYPE_L2_TO_L3_TUNNEL;
+	default:
+		return PRM_REFORMAT_TYPE_L3_TUNNEL_TO_L2;
+	}
 }
 
 static int
@@ -123,7 +141,7 @@ abi_reformat_create(struct abi_call *call)
 	ret = abi_in_alloc(call, MLX5_IB_ATTR_CREATE_PACKET_REFORMAT_DATA_BUF, &data, &bytes);
 	if (ret != 0)
 		return ret;
-	ret = reformat_create(call, data, bytes);
+	ret = reformat_create(call, prm_type(type), data, bytes);
 	free(data);
 	return ret;
 }
