@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* rte_flow: many groups, jumps in any order, and those that would never end. */
+/* rte_flow: many groups, jumps in any order, and those that would never end; rules of RSS. */
 
 #include "test_flow.h"
 
@@ -184,9 +184,40 @@ counters(void)
 	destroy(lead);
 }
 
+/* Of the packets of a flow with RSS those that are hashed come first, whatever other flows have the mask of the rest. */
+static void
+rss_first(uint32_t group)
+{
+	static const struct rte_flow_item_udp mask = { .hdr.dst_port = RTE_BE16(0xffe0) };
+	static const struct rte_flow_item_udp to_4096 = { .hdr.dst_port = RTE_BE16(4096) };
+	static const struct rte_flow_item_udp to_4000 = { .hdr.dst_port = RTE_BE16(4000) };
+	static const uint16_t queues[] = { 1, 2, 3 };
+	const struct rte_flow_action_rss conf = { .types = RTE_ETH_RSS_NONFRAG_IPV4_UDP, .queue_num = 3,
+						  .queue = queues };
+	const struct rte_flow_attr attr = { .ingress = 1, .group = group };
+	struct rte_flow *other = make(&attr, ITEMS(ITEM(ETH), ITEM(IPV4), ITEM_SPEC(UDP, &to_4096, &mask)),
+				      ACTIONS(TO_QUEUE(0)));
+	struct rte_flow *flow = make(&attr, ITEMS(ITEM(ETH), ITEM(IPV4), ITEM_SPEC(UDP, &to_4000, &mask)),
+				     ACTIONS(ACTION_CONF(RSS, &conf)));
+	unsigned int used = 0;
+
+	for (uint16_t i = 0; i < 24; i++)
+		used |= 1u << flow_queue_of_udp(4000 + i);
+	CHECK_EQ(used, 0xe);
+	destroy(flow);
+	destroy(other);
+}
+
 void
 flow_groups(bool any_level)
 {
+	static const struct rte_flow_attr group0 = { .ingress = 1 };
+	struct rte_flow *to_group;
+
+	rss_first(0);
+	to_group = make(&group0, ITEMS(ITEM(UDP)), ACTIONS(JUMP(1)));
+	rss_first(1);
+	destroy(to_group);
 	scattered();
 	counters();
 	if (any_level)

@@ -116,12 +116,12 @@ rules_destroy(struct rte_flow *flow)
 }
 
 static int
-rule_create(struct mlxpmd_port *port, struct rte_flow *flow, enum mlxpmd_rss_class class,
+rule_create(struct mlxpmd_port *port, struct rte_flow *flow, enum mlxpmd_rss_class class, unsigned int depth,
 	    const struct mdv_match *match)
 {
 	struct mdv_rule_attr attr = {
 		.table = flow->group != NULL ? flow->group->table : NULL,
-		.priority = flow->priority * FLOW_DEPTHS + RTE_MIN(flow->depth, mlxpmd_rss_classes[class].depth),
+		.priority = flow->priority * FLOW_DEPTHS + depth,
 		.match = match,
 		.tir = flow->dest != NULL ? flow->dest->tirs.tir[class] : NULL,
 		.jump = flow->jump != NULL ? flow->jump->table : NULL,
@@ -142,8 +142,8 @@ rule_create(struct mlxpmd_port *port, struct rte_flow *flow, enum mlxpmd_rss_cla
 static int
 rules_create(struct mlxpmd_port *port, struct rte_flow *flow)
 {
+	int depth = -1, class_depth = -1, rc;
 	struct mdv_match match, narrowed;
-	int rc;
 
 	mlxpmd_flow_match(flow, &match);
 	for (unsigned int class = 0; class < MLXPMD_NB_RSS_CLASSES; class++) {
@@ -152,7 +152,11 @@ rules_create(struct mlxpmd_port *port, struct rte_flow *flow)
 		narrowed = match;
 		if (!match_class(&narrowed, class, flow->decap != NULL))
 			continue;
-		rc = rule_create(port, flow, class, &narrowed);
+		/* A class comes behind the narrower ones, whatever the depth of the pattern. */
+		if (mlxpmd_rss_classes[class].depth > class_depth)
+			depth = RTE_MAX(depth + 1, RTE_MIN(flow->depth, mlxpmd_rss_classes[class].depth));
+		class_depth = mlxpmd_rss_classes[class].depth;
+		rc = rule_create(port, flow, class, (unsigned int)depth, &narrowed);
 		if (rc != 0) {
 			rules_destroy(flow);
 			return rc;
