@@ -41,7 +41,7 @@ static void
 work_on(uint8_t *d, unsigned len)
 {
 	static const uint8_t key[40] = {1, 2, 3};
-	struct emu_tir tir = {.hash_fn = 2, .inner_select = 0xf};
+	struct emu_tir tir = {.hash_fn = 2, .tunneled_offload = true, .inner_select = 0xf};
 	static struct dp_toeplitz t;
 	struct dp_table table = {.sets = 0x1e};
 	uint32_t match[DP_KEY_DWORDS];

@@ -503,6 +503,36 @@ rss_xor8(void)
 	rig_free(r);
 }
 
+/* A frame in VXLAN is hashed by its inner headers if the TIR selects them and is for tunnels. */
+static void
+rss_inner(void)
+{
+	for (unsigned tunneled = 0; tunneled < 2; tunneled++) {
+		struct rig *r = rig_new(1, "loop");
+		struct rig_port *p = &r->port[0];
+		struct rig_hash h = {.inner_fields = 0xf, .tunneled = tunneled != 0, .key = ms_key};
+		struct rig_frame f, inner;
+		const struct prm_cqe64 *cqe;
+		struct spread s;
+
+		spread_new(p, &s, 4);
+		rig_flow_all(p, rig_tir_new(p, NULL, s.rqt, &h), 0);
+		vector_frame(&inner, p->dev, &vectors[0], 6);
+		rig_ip_frame(&f, p->dev, 4, 17, 8 + inner.len, 0, -1);
+		f.data[14 + 20 + 2] = 4789 >> 8;
+		f.data[14 + 20 + 3] = 4789 & 0xff;
+		memcpy(f.data + 42, "\x08\0\0\0\0\0\0", 8);
+		memcpy(f.data + 50, inner.data, inner.len);
+		rig_fix_checksums(&f, 14);
+		cqe = hashed(p, &s, 4, &f);
+		CHECK_EQ(be32toh(cqe->rx_hash_result), tunneled ? vectors[0].tcp_hash : 0);
+		CHECK_EQ(cqe->rx_hash_type, tunneled ? 0x55 : 0);
+		cqe = hashed(p, &s, 4, &inner);
+		CHECK_EQ(cqe->rx_hash_result, 0);
+		rig_free(r);
+	}
+}
+
 /* What the selection does not fit: hash 0, first queue. Ports of another protocol do not count. */
 static void
 rss_mismatch(void)
@@ -583,7 +613,7 @@ main(int argc, char **argv)
 		{"refusals", refusals},
 		{"rss_vectors", rss_vectors},
 		{"rss_xor8", rss_xor8},
-		{"rss_mismatch", rss_mismatch},
+		{"rss_inner", rss_inner}, {"rss_mismatch", rss_mismatch},
 		{"rss_symmetric_and_partial", rss_symmetric_and_partial},
 		{NULL, NULL},
 	};

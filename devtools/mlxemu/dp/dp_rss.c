@@ -107,11 +107,15 @@ type_of(const struct dp_layers *l, uint32_t select, bool ports)
 	return (uint8_t)type;
 }
 
+/*
+ * assumed: without tunneled_offload_en a TIR hashes no inner headers. Other reading: the firmware refuses such a TIR
+ * (mlx5_ib refuses inner fields without tunnel offloads, qp.c, create_rss_raw_qp_tir()). Test: dp/test_steer.c.
+ */
 uint32_t
 dp_rss_hash(const struct emu_tir *tir, const struct dp_toeplitz *t, const struct dp_pkt *pkt,
 	    uint8_t *hash_type)
 {
-	bool inner = pkt->tunneled && (tir->inner_select & SEL_FIELDS) != 0;
+	bool inner = pkt->tunneled && tir->tunneled_offload && (tir->inner_select & SEL_FIELDS) != 0;
 	const struct dp_layers *l = inner ? &pkt->inner : &pkt->outer;
 	uint32_t select = inner ? tir->inner_select : tir->outer_select, n;
 	const uint8_t *ip = pkt->data + l->l3_off, *l4 = pkt->data + l->l4_off;
