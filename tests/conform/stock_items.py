@@ -173,6 +173,13 @@ class Ports:
         return found, markers
 
 
+def in_tunnel(data):
+    """What is hashed by level 2: the frame, or the packet behind another Ethernet header."""
+    p = scapy.all.Ether(data)
+    inner = (p.getlayer(scapy.all.VXLAN) or p[scapy.all.GRE]).payload
+    return bytes(inner if isinstance(inner, scapy.all.Ether) else scapy.all.Ether(type=p[scapy.all.GRE].proto) / inner)
+
+
 def expected(effect, data, symmetric):
     """([queues] or None: any, mark or None, flagged) of a frame; None: it does not arrive."""
     if effect == "lost":
@@ -182,7 +189,8 @@ def expected(effect, data, symmetric):
     queues = [int(words[0][1:])] if words[0][0] == "q" else None
     if words[0].startswith("rss"):
         queues = [int(w) for w in (words[:words.index("mark")] if "mark" in words else words)[1:]]
-        l4 = () if words[0] == "rss3" else ("src", "dst")
+        l4 = () if words[0][-1] == "3" else ("src", "dst")
+        data = in_tunnel(data) if words[0].startswith("rss-inner") else data
         hashed = rss.toeplitz(rss.KEY_MICROSOFT, rss.hash_input(data, l4=l4)) % len(queues)
         queues = queues if symmetric else queues[hashed:hashed + 1]
     return queues, mark, mark is not None or "flag" in words

@@ -117,8 +117,10 @@ tir_query(struct mdv_obj *tir, struct prm_tirc *tirc)
 static void
 check_selector(const struct prm_tirc *tirc, const struct mdv_tir_attr *attr)
 {
-	const struct prm_rx_hash_field_select *s = prm_tirc_rx_hash_field_selector_outer_c(tirc);
+	const struct prm_rx_hash_field_select *s = attr->inner ? prm_tirc_rx_hash_field_selector_inner_c(tirc) :
+								 prm_tirc_rx_hash_field_selector_outer_c(tirc);
 
+	CHECK_EQ(prm_tirc_get_tunneled_offload_en(tirc), attr->inner);
 	CHECK(memcmp(prm_tirc_rx_hash_toeplitz_key_c(tirc), attr->key, sizeof(key)) == 0);
 	CHECK_EQ(prm_rx_hash_field_select_get_l3_prot_type(s), attr->ipv6);
 	CHECK_EQ(prm_rx_hash_field_select_get_l4_prot_type(s), attr->udp);
@@ -149,10 +151,10 @@ check_tir_table(struct mdv_dev *dev, const struct setup *s, struct mdv_obj *tir,
 }
 
 static void
-check_tir(struct mdv_dev *dev, const struct setup *s)
+check_tir(struct mdv_dev *dev, const struct setup *s, bool inner)
 {
 	uint8_t other_key[sizeof(key)];
-	struct mdv_tir_attr attr = { .rqtn = s->rqt->id, .ipv6 = true, .key = key,
+	struct mdv_tir_attr attr = { .rqtn = s->rqt->id, .ipv6 = true, .inner = inner, .key = key,
 				     .hash_fields = MDV_HASH_SRC_IP | MDV_HASH_DST_PORT };
 	struct mdv_obj *tir = mdv_tir_create(dev, &attr);
 	struct prm_tirc tirc;
@@ -209,7 +211,8 @@ test_rss(struct mdv_dev *dev)
 	CHECK(setup_create(dev, &s));
 	if (s.rqt != NULL) {
 		check_rqt(dev, &s);
-		check_tir(dev, &s);
+		check_tir(dev, &s, false);
+	check_tir(dev, &s, true);
 		check_bad_tir(dev, &s);
 		direct.rqn = s.rq[1].wq.number;
 		tir = mdv_tir_create(dev, &direct);

@@ -156,6 +156,7 @@ features_others(void)
 		{ "Inner L4 checksum", rx(RTE_ETH_RX_OFFLOAD_OUTER_UDP_CKSUM) + tx(RTE_ETH_TX_OFFLOAD_OUTER_UDP_CKSUM), 2 },
 		/* Nothing that this port reports shows these; their tests are in features.yaml. */
 		{ "Queue status event", 1, 1 },
+		{ "Inner RSS", 1, 1 },
 		{ "LRO", 1, 1 }, /* With mprq_en=1. */
 		{ "SR-IOV", 1, 1 }, /* Virtual functions, which the kernel creates. */
 		{ "Multiprocess aware", 1, 2 }, /* Not all of ethdev. */

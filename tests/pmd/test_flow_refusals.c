@@ -15,7 +15,9 @@ static const struct rte_flow_item_ethdev ethdev_a = { .port_id = PORT_A };
 static const struct rte_flow_action_age age_0;
 static const struct rte_flow_action_rss rss_none = { .queue_num = 0 };
 static const struct rte_flow_action_rss rss_9 = { .queue_num = 1, .queue = queue_9 };
-static const struct rte_flow_action_rss rss_level = { .queue_num = 1, .queue = queue_9, .level = 2 };
+static const struct rte_flow_action_rss rss_level = { .queue_num = 1, .queue = queue_9, .level = 3 };
+static const uint16_t queue_0[] = { 0 };
+static const struct rte_flow_action_rss rss_inner = { .queue_num = 1, .queue = queue_0, .level = 2 };
 static const struct rte_flow_action_rss rss_key = { .queue_num = 1, .queue = queue_9, .key_len = 5 };
 static const struct rte_flow_action_rss rss_types = { .queue_num = 1, .queue = queue_9,
 						      .types = RTE_ETH_RSS_ETH };
@@ -131,9 +133,14 @@ actions(void)
 		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION_CONF(RSS, &rss_9)), EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
 		  "Rx queue 9 does not exist" },
 		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION_CONF(RSS, &rss_level)), ENOTSUP,
-		  RTE_FLOW_ERROR_TYPE_ACTION_CONF, "RSS level 2: 0 and 1" },
+		  RTE_FLOW_ERROR_TYPE_ACTION_CONF, "RSS level 3: 0 and 1, the outermost headers, and 2" },
 		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION_CONF(RSS, &rss_key)), EINVAL,
 		  RTE_FLOW_ERROR_TYPE_ACTION_CONF, "RSS key of 5 bytes: it has 40" },
+		{ group0, ITEMS(ITEM(ETH), ITEM(IPV4), ITEM(UDP)), ACTIONS(ACTION_CONF(RSS, &rss_inner)), EINVAL,
+		  RTE_FLOW_ERROR_TYPE_ACTION_CONF, "RSS level 2: the pattern has no item of a tunnel" },
+		{ group0, ITEMS(ITEM(ETH), ITEM(IPV4), ITEM(UDP), ITEM(VXLAN)),
+		  ACTIONS(ACTION(VXLAN_DECAP), ACTION_CONF(RSS, &rss_inner)), EINVAL,
+		  RTE_FLOW_ERROR_TYPE_ACTION_CONF, "RSS level 2: the flow removes the tunnel" },
 		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION_CONF(RSS, &rss_types)), ENOTSUP,
 		  RTE_FLOW_ERROR_TYPE_ACTION_CONF, "are not supported, 0x" },
 	};

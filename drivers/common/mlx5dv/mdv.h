@@ -430,6 +430,7 @@ struct mdv_tir_attr {
 	bool ipv6, udp;		/**< l3_prot_type, l4_prot_type of the selector. */
 	uint32_t hash_fields;	/**< 0: no hash; then rqtn must have one entry. */
 	bool symmetric;
+	bool inner;		/**< The headers in a tunnel are hashed, and reported in the CQE. Not changed later. */
 	const uint8_t *key;	/**< 40 bytes; required if hash_fields is not 0. */
 	uint8_t lro_size;	/**< Most bytes of an LRO packet, in MDV_LRO_UNIT; 0: no LRO. Not changed later. */
 	uint16_t lro_us;	/**< Of mdv_caps.lro_us: duration of an LRO session. Not changed later. */

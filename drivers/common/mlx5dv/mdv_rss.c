@@ -117,7 +117,8 @@ check_tir(struct mdv_dev *dev, const struct mdv_tir_attr *attr)
 static void
 tir_fill_hash(struct prm_tirc *tirc, const struct mdv_tir_attr *attr)
 {
-	struct prm_rx_hash_field_select *select = prm_tirc_rx_hash_field_selector_outer(tirc);
+	struct prm_rx_hash_field_select *select = attr->inner ? prm_tirc_rx_hash_field_selector_inner(tirc) :
+								prm_tirc_rx_hash_field_selector_outer(tirc);
 
 	prm_tirc_set_rx_hash_fn(tirc, PRM_RX_HASH_FN_TOEPLITZ);
 	if (attr->key != NULL)
@@ -153,6 +154,7 @@ mdv_tir_create(struct mdv_dev *dev, const struct mdv_tir_attr *attr)
 		return NULL;
 	prm_create_tir_in_set_opcode(&in, PRM_CMD_OP_CREATE_TIR);
 	prm_tirc_set_transport_domain(tirc, dev->tdn);
+	prm_tirc_set_tunneled_offload_en(tirc, attr->inner);
 	tir_fill_lro(tirc, attr);
 	if (attr->rqtn != 0) {
 		prm_tirc_set_disp_type(tirc, PRM_TIRC_DISP_TYPE_INDIRECT);

@@ -74,13 +74,14 @@ mlxpmd_flow_match(const struct rte_flow *flow, struct mdv_match *m)
 }
 
 /**
- * Narrows a flow's match to a traffic class. False if no packet of the class matches. inner: the flow removes a tunnel,
- * and packets are hashed by the headers that were inside.
+ * Narrows a flow's match to a traffic class, which is that of the headers in a tunnel if the flow removes it, or hashes
+ * these. False if no packet of the class matches.
  */
 static bool
-match_class(struct mdv_match *m, enum mlxpmd_rss_class class, bool inner)
+match_class(struct mdv_match *m, enum mlxpmd_rss_class class, const struct rte_flow *flow)
 {
 	const struct mlxpmd_rss_class_match *c = &mlxpmd_rss_classes[class];
+	const bool inner = flow->decap != NULL || (flow->dest != NULL && flow->dest->conf.inner);
 	struct prm_fte_match_set_lyr_2_4 *to_mask = inner ? prm_fte_match_param_inner_headers(&m->mask) :
 							    prm_fte_match_param_outer_headers(&m->mask);
 	struct prm_fte_match_set_lyr_2_4 *to_value = inner ? prm_fte_match_param_inner_headers(&m->value) :
@@ -150,7 +151,7 @@ rules_create(struct mlxpmd_port *port, struct rte_flow *flow)
 		if (class != MLXPMD_RSS_CLASS_OTHER && (flow->dest == NULL || flow->dest->tirs.tir[class] == NULL))
 			continue;
 		narrowed = match;
-		if (!match_class(&narrowed, class, flow->decap != NULL))
+		if (!match_class(&narrowed, class, flow))
 			continue;
 		/* A class comes behind the narrower ones, whatever the depth of the pattern. */
 		if (mlxpmd_rss_classes[class].depth > class_depth)
@@ -204,7 +205,7 @@ mlxpmd_flows_have(const struct mlxpmd_port *port, const struct mdv_match *match)
 			continue;
 		for (unsigned int class = 0; class < MLXPMD_NB_RSS_CLASSES; class++) {
 			mlxpmd_flow_match(flow, &m);
-			if (flow->rule[class] != NULL && match_class(&m, class, flow->decap != NULL) &&
+			if (flow->rule[class] != NULL && match_class(&m, class, flow) &&
 			    memcmp(&m, match, sizeof(m)) == 0)
 				return true;
 		}

@@ -84,9 +84,10 @@ rss_check(struct mlxpmd_port *port, const struct rte_flow_action *action, struct
 	if (conf->func > RTE_ETH_HASH_FUNCTION_TOEPLITZ && conf->func != RTE_ETH_HASH_FUNCTION_SYMMETRIC_TOEPLITZ)
 		return REFUSE_CONF(error, ENOTSUP, action,
 				   "RSS function %d: toeplitz and symmetric_toeplitz are supported", conf->func);
-	if (conf->level > 1)
+	if (conf->level > 2)
 		return REFUSE_CONF(error, ENOTSUP, action,
-				   "RSS level %u: 0 and 1, the outermost headers, are supported", conf->level);
+				   "RSS level %u: 0 and 1, the outermost headers, and 2, those in a tunnel, are supported",
+				   conf->level);
 	if (conf->types & ~supported)
 		return REFUSE_CONF(error, ENOTSUP, action,
 				   "RSS types 0x%" PRIx64 " are not supported, 0x%" PRIx64 " are",
@@ -120,6 +121,7 @@ rss_compile(struct mlxpmd_port *port, const struct rte_flow_action *action, stru
 		/* rte_flow.h leaves to the driver what no types means: addresses, as net_mlx5. */
 		.rss_hf = conf->types != 0 ? conf->types : RTE_ETH_RSS_IP & supported,
 		.symmetric = conf->func == RTE_ETH_HASH_FUNCTION_SYMMETRIC_TOEPLITZ,
+		.inner = conf->level == 2,
 	};
 	memcpy(out->conf.key, conf->key != NULL && conf->key_len != 0 ? conf->key : port->rss_key,
 	       sizeof(out->conf.key));

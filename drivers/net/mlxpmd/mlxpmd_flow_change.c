@@ -316,6 +316,26 @@ caps_check(const struct mdv_change_caps *caps, const struct mlxpmd_flow_change *
 	return why == NULL ? 0 : mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, actions, "%s", why);
 }
 
+/** RSS by the headers in a tunnel, which packets have to have at the end. */
+static int
+inner_check(const struct mlxpmd_flow_pattern *pattern, const struct mlxpmd_flow_actions *compiled,
+	    const struct mlxpmd_flow_change *out, const struct rte_flow_action *actions, struct rte_flow_error *error)
+{
+	const struct mlxpmd_tirs_conf *conf = compiled->dest_handle != NULL ? &compiled->dest_handle->dest->conf :
+									      &compiled->conf;
+
+	if (compiled->target != MLXPMD_TARGET_QUEUES || !conf->inner)
+		return 0;
+	if (pattern->tunnel == RTE_FLOW_ITEM_TYPE_END)
+		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF, actions,
+					  "RSS level 2: the pattern has no item of a tunnel");
+	if (out->decap != MLXPMD_DECAP_NONE)
+		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF, actions,
+					  "RSS level 2: the flow removes the tunnel; level 1 is of the headers that were "
+					  "in it");
+	return 0;
+}
+
 int
 mlxpmd_flow_change_compile(struct mlxpmd_port *port, const struct rte_flow_attr *attr,
 			   const struct mlxpmd_flow_pattern *pattern, const struct rte_flow_action *actions,
@@ -329,6 +349,8 @@ mlxpmd_flow_change_compile(struct mlxpmd_port *port, const struct rte_flow_attr 
 	memset(out, 0, sizeof(*out));
 	for (const struct rte_flow_action *a = actions; rc == 0 && a->type != RTE_FLOW_ACTION_TYPE_END; a++)
 		rc = action_compile(&c, a);
+	if (rc == 0)
+		rc = inner_check(pattern, compiled, out, actions, error);
 	if (rc != 0 || (out->nb_modify == 0 && out->decap == MLXPMD_DECAP_NONE && !out->pop_vlan))
 		return rc;
 	if (out->decap == MLXPMD_DECAP_RAW)

@@ -35,7 +35,8 @@ action_text(const struct rte_flow *flow, char *text, size_t bytes)
 	for (uint16_t i = 0; flow->dest != NULL && i < flow->dest->conf.nb_queues && n < bytes; i++)
 		n += snprintf(text + n, bytes - n, " %u", flow->dest->queues[i]);
 	if (flow->dest != NULL && flow->dest->conf.rss_hf != 0 && n < bytes)
-		snprintf(text + n, bytes - n, " rss 0x%" PRIx64, flow->dest->conf.rss_hf);
+		snprintf(text + n, bytes - n, " rss 0x%" PRIx64 "%s", flow->dest->conf.rss_hf,
+			 flow->dest->conf.inner ? " inner" : "");
 }
 
 /* ------------------------------------------------------------------ dump */

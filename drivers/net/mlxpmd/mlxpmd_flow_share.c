@@ -12,7 +12,7 @@ static bool
 conf_equal(const struct mlxpmd_tirs_conf *a, const struct mlxpmd_tirs_conf *b)
 {
 	return a->nb_queues == b->nb_queues && a->rss_hf == b->rss_hf && a->symmetric == b->symmetric &&
-	       memcmp(a->key, b->key, sizeof(a->key)) == 0 &&
+	       a->inner == b->inner && memcmp(a->key, b->key, sizeof(a->key)) == 0 &&
 	       memcmp(a->queues, b->queues, a->nb_queues * sizeof(a->queues[0])) == 0;
 }
 

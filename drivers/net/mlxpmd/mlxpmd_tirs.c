@@ -61,6 +61,7 @@ tir_attr(const struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf, co
 		.udp = mlxpmd_rss_classes[class].ip_proto == IPPROTO_UDP,
 		.hash_fields = fields,
 		.symmetric = conf->symmetric && fields != 0,
+		.inner = conf->inner,
 		.key = conf->key,
 		.lro_size = mlxpmd_rxq_lro_size(port),
 		.lro_us = mlxpmd_rxq_lro_us(port),

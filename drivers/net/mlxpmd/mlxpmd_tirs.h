@@ -13,6 +13,7 @@ struct mlxpmd_tirs_conf {
 	uint64_t rss_hf;	/**< 0: no hash, all packets go to the first queue. */
 	bool all_classes;	/**< TIRs also for classes without a hash, which mlxpmd_tirs_hash() may give one. */
 	bool symmetric;
+	bool inner;		/**< By the headers in a tunnel, which packets have. */
 	uint8_t key[MLXPMD_RSS_KEY_BYTES];
 };
 
