@@ -184,7 +184,7 @@ counters(void)
 	destroy(lead);
 }
 
-/* Of the packets of a flow with RSS those that are hashed come first, whatever other flows have the mask of the rest. */
+/* Packets of a flow with RSS that are hashed come first, whatever other flows have the mask of the rest. */
 static void
 rss_first(uint32_t group)
 {
