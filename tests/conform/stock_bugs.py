@@ -22,11 +22,8 @@ MAINLINE = "main"
 
 def dpdk_version():
     """The installed DPDK, as (series, patch): ("24.11", 4)."""
-    text = subprocess.run(["pkg-config", "--modversion", "libdpdk"], capture_output=True, text=True,
-                          check=True).stdout.strip()
-    match = re.match(r"(\d+\.\d+)\.(\d+)", text)
-    check(match is not None, f"libdpdk has version {text!r}")
-    return match.group(1), int(match.group(2))
+    year, month, patch = testlib.dpdk_version()
+    return f"{year}.{month:02}", patch
 
 
 def has_fix(fixed):

@@ -90,6 +90,13 @@ def hugepages_taken(megabytes):
         return False
 
 
+def dpdk_version():
+    """The installed DPDK: (24, 11, 4)."""
+    text = subprocess.run(["pkg-config", "--modversion", "libdpdk"], capture_output=True, text=True, timeout=30,
+                          check=True).stdout
+    return tuple(int(number) for number in re.match(r"(\d+)\.(\d+)\.(\d+)", text).groups())
+
+
 Card = collections.namedtuple("Card", "name pci_id clock_hz")
 
 
