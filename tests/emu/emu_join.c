@@ -9,6 +9,7 @@
  */
 #include <endian.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -80,6 +81,38 @@ descriptor_receive(int peer, struct place *place)
 }
 
 static void
+refused(int fd, size_t len, int prot, int flags, uint64_t offset, int err)
+{
+	errno = 0;
+	CHECK(mmap(NULL, len, prot, flags, fd, (off_t)offset) == MAP_FAILED, "0x%" PRIx64, offset);
+	CHECK_EQ(errno, err);
+}
+
+/* mmap() permits what the kernel does, in both processes (Linux, mlx5_ib_mmap()); uar: an offset that is permitted. */
+static void
+check_refused(int fd, uint64_t uar)
+{
+	const int rw = PROT_READ | PROT_WRITE;
+
+	refused(fd, 4096, rw, MAP_PRIVATE, uar, EINVAL);
+	refused(fd, 8192, rw, MAP_SHARED, uar, EINVAL);
+	/* A page that no object has; a range of the file that has none; the first page, of another kind of context. */
+	refused(fd, 4096, rw, MAP_SHARED, uar + (1u << 20), EINVAL);
+	refused(fd, 4096, rw, MAP_SHARED, 0x3fff0000, EINVAL);
+	refused(fd, 4096, rw, MAP_SHARED, 1ull << 40, EINVAL);
+	refused(fd, 4096, rw, MAP_SHARED, 0, EINVAL);
+	/* No device memory was allocated. */
+	refused(fd, 4096, rw, MAP_SHARED, 0x800000, EINVAL);
+	/* Counter and clock page. */
+	refused(fd, 4096, rw, MAP_SHARED, 0x500000, EPERM);
+	refused(fd, 8192, PROT_READ, MAP_SHARED, 0x500000, EINVAL);
+	refused(fd, 4096, PROT_READ, MAP_PRIVATE, 0x500000, EINVAL);
+	refused(fd, 4096, PROT_READ | PROT_EXEC, MAP_SHARED, 0x700000, EPERM);
+	refused(fd, 4096, PROT_READ, MAP_SHARED, 0x701000, EOPNOTSUPP);
+	refused(fd, 4096, PROT_READ, MAP_PRIVATE, 0x700000, EINVAL);
+}
+
+static void
 give(const char *path)
 {
 	struct sockaddr_un addr;
@@ -90,6 +123,7 @@ give(const char *path)
 
 	client_open(&c, 0);
 	cq = client_cq(&c);
+	check_refused(c.ctx->cmd_fd, (uint64_t)c.uar->mmap_off);
 	REQUIRE(bind(fd, (const struct sockaddr *)&addr, sizeof(addr)) == 0 && listen(fd, 1) == 0);
 	/* Each process that connects takes the device. */
 	for (int n = 0; n < 2; n++) {
@@ -117,6 +151,7 @@ take(const char *path)
 
 	REQUIRE(connect(peer, (const struct sockaddr *)&addr, sizeof(addr)) == 0);
 	fd = descriptor_receive(peer, &place);
+	check_refused(fd, place.offset);
 	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)place.offset);
 	REQUIRE((void *)(uintptr_t)page != MAP_FAILED);
 	for (unsigned i = 0; i < STORES; i++) {

@@ -158,6 +158,8 @@ bool abi_pciconf_access(int fd, bool write, void *buf, size_t len, off64_t off, 
 
 /* ---- processes that use a device by a received descriptor (joined.c) ---- */
 
+/** To be called before mmap() by a descriptor: 0, or -errno if it is that of a device and the kernel would refuse. */
+int abi_joined_may_map(int fd, size_t len, int prot, int flags, off64_t offset);
 /** To be called after mmap() of shared memory by a descriptor. */
 void abi_joined_mapped(int fd);
 /** Whether another process has mapped pages of a device of this run; lock held. */
@@ -195,6 +197,11 @@ bool abi_channel_read(int fd, void *buf, size_t len, long *ret);
 /** Stops the thread that delivers delayed replies. */
 void abi_async_stop(void);
 unsigned abi_uverbs_index(const struct abi_fdobj *obj);
+/**
+ * Whether the kernel would map this part of a device's file, which may be that of another process: 0 or -errno.
+ * Linux, hw/mlx5/main.c, mlx5_ib_mmap(); core/ib_core_uverbs.c, rdma_user_mmap_io(); hw/mlx4/main.c, mlx4_ib_mmap().
+ */
+int abi_uverbs_may_map(const struct emu_dev *dev, int fd, size_t len, int prot, int flags, off64_t offset);
 /** To be called after mmap() of a device's file; lock held. */
 void abi_uverbs_mapped(struct abi_fdobj *obj, void *at, size_t len, int prot, off64_t offset);
 /** Set when the removal of any device has begun. */
@@ -221,6 +228,8 @@ abi_fd_is_vfio(enum abi_fd_kind kind)
 }
 /** pread() and pwrite() of a device's regions. False: fd is no VFIO device. Else *done is the result, with errno. */
 bool abi_vfio_access(int fd, bool write, void *buf, size_t len, off64_t off, ssize_t *done);
+/** As abi_uverbs_may_map(). Linux, vfio_pci_core.c, vfio_pci_core_mmap(). */
+int abi_vfio_may_map(size_t len, int flags, off64_t off);
 /** mmap() of a device. False: fd is no VFIO device. Else *at is the result, with errno. */
 bool abi_vfio_mmap(void *addr, size_t len, int prot, int flags, int fd, off64_t off, void **at);
 /** To be called before munmap(), or before mmap() over a range. */

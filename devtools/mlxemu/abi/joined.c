@@ -57,9 +57,9 @@ abi_joined(void)
 	return joined;
 }
 
-/* Whether fd is a file of a device: the model names its files so (uverbs.c, vfio_device.c). */
-static bool
-is_device(int fd)
+/* The device of a received file, which the model names so (uverbs.c, vfio_device.c). NULL: another file. */
+static const struct emu_dev *
+device_of(int fd, bool *vfio)
 {
 	char link[64], path[128];
 	struct emu_machine *m;
@@ -68,14 +68,30 @@ is_device(int fd)
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	n = readlink(link, path, sizeof(path) - 1);
 	if (n <= 0)
-		return false;
+		return NULL;
 	path[n] = '\0';
 	m = strncmp(path, "/memfd:", 7) == 0 ? abi_machine() : NULL;
 	path[strcspn(path, " ")] = '\0';
-	for (unsigned i = 0; m != NULL && i < m->ports; i++)
-		if (strcmp(path + 7, m->dev[i].uverbs_name) == 0 || strcmp(path + 7, m->dev[i].pci_addr) == 0)
-			return true;
-	return false;
+	for (unsigned i = 0; m != NULL && i < m->ports; i++) {
+		*vfio = strcmp(path + 7, m->dev[i].pci_addr) == 0;
+		if (*vfio || strcmp(path + 7, m->dev[i].uverbs_name) == 0)
+			return &m->dev[i];
+	}
+	return NULL;
+}
+
+int
+abi_joined_may_map(int fd, size_t len, int prot, int flags, off64_t offset)
+{
+	const struct emu_dev *dev;
+	bool vfio;
+
+	if (abi_run_dir() == NULL || abi_fd_kind(fd) != ABI_FD_NONE)
+		return 0;
+	dev = device_of(fd, &vfio);
+	if (dev == NULL)
+		return 0;
+	return vfio ? abi_vfio_may_map(len, flags, offset) : abi_uverbs_may_map(dev, fd, len, prot, flags, offset);
 }
 
 /* The process that accepts the connection wakes its engine. */
@@ -101,8 +117,10 @@ abi_joined_mapped(int fd)
 {
 	static _Atomic int lock = -1;
 	int free = -1, mine;
+	bool vfio;
 
-	if (atomic_load(&lock) >= 0 || abi_run_dir() == NULL || abi_fd_kind(fd) != ABI_FD_NONE || !is_device(fd))
+	if (atomic_load(&lock) >= 0 || abi_run_dir() == NULL || abi_fd_kind(fd) != ABI_FD_NONE ||
+	    device_of(fd, &vfio) == NULL)
 		return;
 	mine = joined_open(O_CREAT);
 	if (mine < 0)

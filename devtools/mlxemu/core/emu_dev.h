@@ -29,6 +29,13 @@
 #define EMU_BAR_COUNTER_OFFSET 0x1000u
 #define EMU_UAR_OFFSET 0x10000000u /**< UAR page i is at EMU_UAR_OFFSET + i * 4096. */
 #define EMU_FILE_BYTES (1u << 30)
+/**
+ * A byte for each page of the file at which a mapping may begin: its number of pages, or 0. Every process that has the
+ * descriptor can read it. First those of device memory, then UAR pages.
+ */
+#define EMU_MAP_TABLE_OFFSET (EMU_UAR_OFFSET - 0x10000u)
+#define EMU_MAP_TABLE_DM 0u
+#define EMU_MAP_TABLE_UAR 256u
 
 struct emu_dev;
 struct emu_ctx;

@@ -262,10 +262,19 @@ emu_umem_window(struct emu_umem *umem, uint64_t offset, uint64_t len)
 	return (void *)(uintptr_t)(umem->addr + offset);
 }
 
+/* Whether programs may map the page: of verbs, since VFIO maps the whole BAR. */
+static void
+uar_mappable(const struct emu_ctx *ctx, const struct emu_uar *uar, bool yes)
+{
+	if (ctx->uar_base == EMU_UAR_OFFSET)
+		((uint8_t *)ctx->file)[EMU_MAP_TABLE_OFFSET + EMU_MAP_TABLE_UAR + uar->obj.id] = yes;
+}
+
 /* The engine polls the page until it is removed from its list. */
 static void
 uar_release(struct emu_obj *obj)
 {
+	uar_mappable(obj->ctx, (struct emu_uar *)obj, false);
 	emu_machine_of(obj->dev)->dp_ops->forget(obj);
 }
 
@@ -283,6 +292,7 @@ emu_uar_create(struct emu_ctx *ctx, struct emu_uar **out)
 	}
 	uar->page = (volatile uint8_t *)ctx->file + uar->offset;
 	memset((uint8_t *)ctx->file + uar->offset, 0, EMU_PAGE_BYTES);
+	uar_mappable(ctx, uar, true);
 	*out = uar;
 	return 0;
 }

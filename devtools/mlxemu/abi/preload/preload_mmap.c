@@ -27,22 +27,29 @@ abi_mmap_page(off64_t offset)
 	return offset >= EMU_UAR_OFFSET ? "doorbell" : "other";
 }
 
+/* 0; -errno: the mapping is refused, by the kernel, by a fault rule, or because the device was removed. */
 static int
-abi_mmap_fault(int fd, off64_t offset)
+abi_mmap_check(int fd, size_t len, int prot, int flags, off64_t offset)
 {
 	struct abi_fdobj *obj;
 	struct emu_machine *m;
 	int ret = 0;
 
-	if ((!emu_fault_at(EMU_ON_MMAP) && !abi_removed_any) || abi_inside != 0)
+	if (abi_inside != 0)
 		return 0;
+	if (abi_fd_kind(fd) != ABI_FD_UVERBS)
+		return abi_joined_may_map(fd, len, prot, flags, offset);
 	obj = abi_fd_get(fd, ABI_FD_UVERBS);
 	m = obj != NULL ? abi_enter() : NULL;
 	if (m != NULL) {
 		struct emu_dev *dev = &m->dev[abi_uverbs_index(obj)];
 
-		ret = emu_dev_disassociated(dev) ? -EIO
-					: emu_fault_errno(EMU_ON_MMAP, dev, abi_mmap_page(offset));
+		ret = emu_dev_disassociated(dev) ? -EIO : abi_uverbs_may_map(dev, fd, len, prot, flags, offset);
+		if (ret != 0)
+			emu_trace_note(dev, "mmap: offset 0x%llx, 0x%zx bytes -> errno %d", (unsigned long long)offset,
+				       len, -ret);
+		else
+			ret = emu_fault_errno(EMU_ON_MMAP, dev, abi_mmap_page(offset));
 		abi_leave();
 	}
 	abi_fd_put(obj);
@@ -71,7 +78,7 @@ abi_mmap_watch(void *at, size_t len, int prot, int fd, off64_t offset)
 static void *
 abi_mmap(void *addr, size_t len, int prot, int flags, int fd, off64_t offset)
 {
-	int ret = fd >= 0 ? abi_mmap_fault(fd, offset) : 0;
+	int ret = fd >= 0 ? abi_mmap_check(fd, len, prot, flags, offset) : 0;
 	void *at;
 
 	if (ret != 0) {

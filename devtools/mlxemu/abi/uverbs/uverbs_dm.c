@@ -38,6 +38,7 @@ abi_dm_give(struct abi_file *file, const struct abi_dm *dm)
 
 	for (i = 0; i < dm->pages; i++)
 		file->dm_pages &= ~(1ull << (dm->first + i));
+	((uint8_t *)file->map)[EMU_MAP_TABLE_OFFSET + EMU_MAP_TABLE_DM + dm->first] = 0;
 }
 
 static int
@@ -78,6 +79,7 @@ abi_dm_alloc(struct abi_call *call)
 	h->verbs->dm.first = (uint16_t)ret;
 	h->verbs->dm.pages = (uint16_t)pages;
 	h->verbs->dm.length = len;
+	((uint8_t *)call->file->map)[EMU_MAP_TABLE_OFFSET + EMU_MAP_TABLE_DM + (unsigned)ret] = (uint8_t)pages;
 	ret = dm_answer(call, h, MLX5_IB_ATTR_ALLOC_DM_RESP_START_OFFSET,
 			MLX5_IB_ATTR_ALLOC_DM_RESP_PAGE_INDEX);
 	if (ret != 0)

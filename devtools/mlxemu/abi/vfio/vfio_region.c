@@ -101,6 +101,16 @@ abi_vfio_access(int fd, bool write, void *buf, size_t len, off64_t off, ssize_t 
 	return true;
 }
 
+int
+abi_vfio_may_map(size_t len, int flags, off64_t off)
+{
+	const uint64_t at = OFFSET_IN(off);
+
+	if (REGION_OF(off) != VFIO_PCI_BAR0_REGION_INDEX || (flags & MAP_TYPE) == MAP_PRIVATE)
+		return -EINVAL;
+	return at < ABI_VFIO_BAR_BYTES && len <= ABI_VFIO_BAR_BYTES - at ? 0 : -EINVAL;
+}
+
 static int
 mmap_check(struct abi_vfio_device *d, size_t len, int flags, off64_t off)
 {
@@ -108,8 +118,7 @@ mmap_check(struct abi_vfio_device *d, size_t len, int flags, off64_t off)
 
 	if (d->ctx == NULL)
 		return -ENODEV;
-	if (REGION_OF(off) != VFIO_PCI_BAR0_REGION_INDEX || at >= ABI_VFIO_BAR_BYTES ||
-	    len > ABI_VFIO_BAR_BYTES - at || (flags & MAP_TYPE) == MAP_PRIVATE)
+	if (abi_vfio_may_map(len, flags, off) != 0)
 		return abi_vfio_refuse(d->dev, -EINVAL, "mmap",
 				       "region %u, 0x%" PRIx64 "+0x%zx: BAR 0 only, shared",
 				       REGION_OF(off), at, len);
