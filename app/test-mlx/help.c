@@ -6,6 +6,7 @@
  * The text of --help.
  */
 
+#include "capture.h"
 #include "explain.h"
 #include "fwdump.h"
 #include "tm.h"
@@ -64,6 +65,7 @@ tm_help_print(FILE *out)
 	tm_fwdump_help(out);
 	tm_explain_help(out);
 	tm_top_help(out);
+	tm_capture_help(out);
 	fputs(eal, out);
 	for (const struct tm_arg *a = tm_args; a->name != NULL; a++) {
 		snprintf(left, sizeof(left), "--%s%s%s", a->name, a->value ? " " : "",

@@ -16,6 +16,7 @@
 #include <rte_malloc.h>
 #include <rte_pci.h>
 
+#include "capture.h"
 #include "doctor.h"
 #include "explain.h"
 #include "fwdump.h"
@@ -192,6 +193,8 @@ main(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "fwdump") == 0)
 		return tm_fwdump(argc - 2, argv + 2);
+	if (argc > 1 && strcmp(argv[1], "capture") == 0)
+		return tm_capture(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "top") == 0)
 		return tm_top(argc - 1, argv + 1);
 	if (option_given(argc, argv, "--help") || option_given(argc, argv, "-h")) {
@@ -212,6 +215,9 @@ main(int argc, char **argv)
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
 	signal(SIGPIPE, SIG_IGN);
+	/* For `capture`: processes share memory only with hugepages. */
+	if (rte_eal_has_hugepages())
+		(void)rte_pdump_init();
 	ret = app_main(app, split, argv);
 	app_free(app);
 	rte_eal_cleanup();

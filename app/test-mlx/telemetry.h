@@ -10,6 +10,7 @@
 #define TM_TELEMETRY_H
 
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include <jansson.h>
@@ -48,5 +49,15 @@ json_t *tm_telemetry_query(struct tm_telemetry *t, const char *command);
 const char *tm_telemetry_folder(char *buf, size_t size);
 /** Sockets in a folder, sorted by name: the first max of them. @return Their number. */
 size_t tm_telemetry_find(const char *folder, struct tm_program *programs, size_t max);
+
+/* program.c */
+/** Print the programs of a folder that answer or hang: the sockets of those that were killed stay. */
+void tm_programs_list(const char *folder, FILE *out);
+/**
+ * Find the program with a name, without one (NULL) the only program with ports of mlxpmd.
+ * @param what Begins error messages.
+ * @return 0, or -ENOENT after tm_error().
+ */
+int tm_program_choose(const char *what, const char *folder, const char *name, struct tm_program *chosen);
 
 #endif

@@ -16,10 +16,6 @@
 #include "tm.h"
 #include "top.h"
 
-#define PROGRAMS_MAX 64
-/* A program that hangs delays the list of all. */
-#define TIMEOUT_MS 500
-
 volatile int top_signal;
 
 static void
@@ -66,88 +62,6 @@ static const char usage[] =
 "  dpdk-test-mlx top\n"
 "  dpdk-test-mlx top --file-prefix fw --port 0 --sort errors\n"
 "  dpdk-test-mlx top --batch -n 1 | grep rx0\n";
-
-/* Connect to a program, and count its ports; negative errno. */
-static int
-program_ports(const struct tm_program *p, pid_t *pid)
-{
-	struct tm_telemetry t = { .fd = -1 };
-	int ret = tm_telemetry_open(&t, p->path, TIMEOUT_MS);
-	json_t *list;
-
-	if (ret != 0)
-		return ret;
-	*pid = t.pid;
-	list = tm_telemetry_query(&t, "/mlxpmd/list");
-	ret = json_array_size(list);
-	json_decref(list);
-	tm_telemetry_close(&t);
-	return ret;
-}
-
-/* Programs of the folder that answer or hang: the files of those that were killed stay. */
-struct found {
-	struct tm_program programs[PROGRAMS_MAX];
-	int ports[PROGRAMS_MAX];
-	pid_t pids[PROGRAMS_MAX];
-	size_t n, with_ports;
-};
-
-static void
-programs_find(const char *folder, struct found *f)
-{
-	size_t n = tm_telemetry_find(folder, f->programs, PROGRAMS_MAX);
-
-	for (size_t i = 0; i < n; i++) {
-		int ports = program_ports(&f->programs[i], &f->pids[f->n]);
-
-		if (ports < 0 && ports != -ETIMEDOUT)
-			continue;
-		f->programs[f->n] = f->programs[i];
-		f->ports[f->n++] = ports;
-		f->with_ports += ports > 0;
-	}
-}
-
-static void
-programs_list(const struct found *f, FILE *out)
-{
-	fprintf(out, "%-24s %10s %s\n", "PREFIX", "PROCESS", "PORTS");
-	for (size_t i = 0; i < f->n; i++) {
-		if (f->ports[i] < 0)
-			fprintf(out, "%-24s %10s does not answer\n", f->programs[i].name, "-");
-		else
-			fprintf(out, "%-24s %10d %d\n", f->programs[i].name, f->pids[i], f->ports[i]);
-	}
-}
-
-/* The program that was named, or the only one with ports. 0, or -ENOENT after tm_error(). */
-static int
-program_choose(const char *folder, const char *name, struct tm_program *chosen)
-{
-	struct found f = { .n = 0 };
-
-	programs_find(folder, &f);
-	for (size_t i = 0; i < f.n; i++) {
-		if (name != NULL ? strcmp(f.programs[i].name, name) != 0 : f.with_ports != 1 || f.ports[i] <= 0)
-			continue;
-		*chosen = f.programs[i];
-		if (f.ports[i] != 0)
-			return 0;
-		tm_error("top: program '%s' has no port of mlxpmd", name);
-		return -ENOENT;
-	}
-	if (name != NULL)
-		tm_error("top: no program with --file-prefix %s runs, or it has no telemetry (%s)", name, folder);
-	else if (f.n == 0)
-		tm_error("top: no DPDK program with telemetry runs (%s)", folder);
-	else
-		tm_error("top: %s: give --file-prefix", f.with_ports > 1 ? "several programs run" :
-			 "no program has ports of mlxpmd");
-	if (f.n > 0)
-		programs_list(&f, stderr);
-	return -ENOENT;
-}
 
 static int
 batch(struct top *t)
@@ -284,7 +198,6 @@ tm_top(int argc, char **argv)
 	struct sigaction act = { .sa_handler = on_signal };
 	char folder[108];
 	struct choice c = { .folder = tm_telemetry_folder(folder, sizeof(folder)) };
-	struct found f = { .n = 0 };
 	int status;
 
 	memset(t.shown, true, sizeof(t.shown));
@@ -295,11 +208,10 @@ tm_top(int argc, char **argv)
 		return TM_EXIT_OK;
 	}
 	if (c.list) {
-		programs_find(c.folder, &f);
-		programs_list(&f, stdout);
+		tm_programs_list(c.folder, stdout);
 		return TM_EXIT_OK;
 	}
-	if (program_choose(c.folder, c.prefix, &t.program) != 0)
+	if (tm_program_choose("top", c.folder, c.prefix, &t.program) != 0)
 		return TM_EXIT_SETUP;
 	/* Without SA_RESTART: a signal ends a wait for a key, the interval or a reply. */
 	sigaction(SIGINT, &act, NULL);
