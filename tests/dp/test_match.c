@@ -664,7 +664,7 @@ transmit(void)
 	rig_send(sq, f->data, f->len);
 	rig_run(r);
 	CHECK_EQ(rig_taken(rx, NULL), 0);
-	CHECK_EQ(p->dev->stats.tx_discards, 1);
+	CHECK_EQ(p->dev->stats.tx_dropped_by_rule, 1);
 	rig_tunnel_frame(f, r->port[1].dev, RIG_VXLAN_CC);
 	rig_send(sq, f->data, f->len);
 	rig_run(r);

@@ -409,7 +409,7 @@ too_large_for_the_buffer(void)
 	rig_ip_frame(&f, p->dev, 4, 17, 58, 0, -1);
 	arrive(r, 0, &f);
 	CHECK(rig_cqe(cq) != NULL);
-	CHECK_EQ(p->dev->stats.rx_oversize, 1);
+	CHECK_EQ(p->dev->stats.rx_error_frames, 1);
 	CHECK_EQ(p->dev->stats.rx_errors, 1);
 	CHECK_EQ(p->dev->stats.rx_delivered_frames, 1);
 	rig_free(r);
@@ -556,7 +556,7 @@ shared_card(void)
 	arrive(r, 0, &f);
 	CHECK(rig_cqe(rx->cq) == NULL);
 	CHECK_EQ(dev->stats.rx_elsewhere, 1);
-	CHECK_EQ(dev->stats.rx_elsewhere_bytes, f.len);
+	CHECK_EQ(dev->stats.rx_away_ucast_bytes, f.len);
 	CHECK_EQ(dev->stats.rx_frames, 2);
 	*e = (struct emu_l2_entry){.used = true};
 	memcpy(e->mac, f.data, 6);

@@ -384,6 +384,7 @@ discards(void)
 	rig_run(b.r);
 	CHECK_EQ(s->tx_frames, 1);
 	CHECK_EQ(b.r->port[1].dev->stats.rx_oversize, 1);
+	CHECK_EQ(b.r->port[1].dev->stats.rx_frames, 0);
 	emu_port_set_admin(b.r->port[0].dev, false);
 	rig_send(b.sq, f, 64);
 	rig_run(b.r);

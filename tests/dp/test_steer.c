@@ -55,7 +55,8 @@ address_filter(void)
 	/* Runts have no address at all. */
 	f[0].len = 13;
 	rig_arrive(p, &f[0]);
-	CHECK_EQ(s->rx_frames, 29);
+	CHECK_EQ(s->rx_frames, 28);
+	CHECK_EQ(s->rx_undersize, 1);
 	rig_free(r);
 }
 
@@ -294,7 +295,7 @@ transmit_rules(void)
 	rig_send(sq, f->data, f->len);
 	rig_run(r);
 	CHECK_EQ(rig_taken(rx, NULL), 0);
-	CHECK_EQ(p->dev->stats.tx_discards, 1);
+	CHECK_EQ(p->dev->stats.tx_dropped_by_rule, 1);
 	rig_ip_frame(f, r->port[1].dev, 4, 6, 20, 0, -1);
 	rig_send(sq, f->data, f->len);
 	rig_run(r);

@@ -75,7 +75,7 @@ drop_allow_and_miss(void)
 	CHECK(leaves(&b));
 	e = rig_entry(b.p, b.root, g, 0, &udp, &(struct rig_actions){.counter = n});
 	CHECK(!leaves(&b));
-	CHECK_EQ(b.p->dev->stats.tx_discards, 1);
+	CHECK_EQ(b.p->dev->stats.tx_dropped_by_rule, 1);
 	CHECK_EQ(rig_packets(n), 1);
 	rig_ip_frame(b.f, b.r->port[1].dev, 4, 6, 30, 0, -1);
 	CHECK(leaves(&b));
@@ -384,7 +384,7 @@ offloads(void)
 	rig_run(b.r);
 	CHECK_EQ(rig_taken(b.rx, NULL), 0);
 	CHECK_EQ(rig_packets(n), 4);
-	CHECK_EQ(b.p->dev->stats.tx_discards, 4);
+	CHECK_EQ(b.p->dev->stats.tx_dropped_by_rule, 4);
 	rig_free(b.r);
 }
 

@@ -178,11 +178,13 @@ test_ppcnt(void)
 	f.dev->stats = (struct emu_port_stats){
 		.tx_frames = 0x100000005ull, .tx_bytes = 1000, .rx_frames = 77, .rx_bytes = 7000,
 		.tx_mcast_frames = 2, .tx_bcast_frames = 1, .rx_mcast_frames = 5,
-		.rx_bcast_frames = 4, .rx_oversize = 3, .tx_discards = 6,
+		.rx_bcast_frames = 4, .rx_oversize = 3, .tx_discards = 6, .rx_fcs_errors = 8,
+		.rx_undersize = 11, .rx_damaged_bytes = 900, .rx_port_discards = 13, .rx_link_down = 17,
 	};
 	CHECK_EQ(ppcnt(PRM_PPCNT_GRP_IEEE_802_3, 0), 0);
 	CHECK_EQ(counter_at(0), 0x100000005ull);
 	CHECK_EQ(counter_at(2), 77);
+	CHECK_EQ(counter_at(4), 8);
 	CHECK_EQ(counter_at(8), 1000 + 4 * 0x100000005ull);
 	CHECK_EQ(counter_at(10), 7000 + 4 * 77);
 	CHECK_EQ(counter_at(12), 2);
@@ -193,10 +195,17 @@ test_ppcnt(void)
 	CHECK_EQ(ppcnt(PRM_PPCNT_GRP_RFC_2863, 0), 0);
 	CHECK_EQ(counter_at(0), 7000 + 4 * 77);
 	CHECK_EQ(counter_at(2), 77 - 9);
+	CHECK_EQ(counter_at(4), 13);
+	CHECK_EQ(counter_at(6), 3 + 8 + 11);
 	CHECK_EQ(counter_at(12), 0x100000005ull - 3);
 	CHECK_EQ(counter_at(14), 6);
 	CHECK_EQ(ppcnt(PRM_PPCNT_GRP_RFC_2819, 0), 0);
-	CHECK_EQ(counter_at(4), 77);
+	/* With damaged frames. */
+	CHECK_EQ(counter_at(2), 7000 + 900 + 4 * (77 + 22));
+	CHECK_EQ(counter_at(4), 77 + 22);
+	CHECK_EQ(counter_at(10), 8);
+	CHECK_EQ(counter_at(12), 11);
+	CHECK_EQ(counter_at(14), 3);
 	CHECK_EQ(ppcnt(PRM_PPCNT_GRP_PER_PRIORITY, 0), 0);
 	CHECK_EQ(counter_at(8), 77);
 	CHECK_EQ(ppcnt(PRM_PPCNT_GRP_PER_PRIORITY, 3), 0);

@@ -174,6 +174,7 @@ test_state(void)
 static void
 test_counters(void)
 {
+	struct prm_vnic_diagnostic_statistics *env;
 	struct prm_query_vport_counter_in in = {0};
 	struct prm_query_vport_counter_out *out = (void *)f.out;
 	const struct prm_traffic_counter *unicast;
@@ -181,19 +182,31 @@ test_counters(void)
 	f.dev->stats = (struct emu_port_stats){
 		.rx_frames = 10, .rx_bytes = 1000, .rx_mcast_frames = 2, .rx_mcast_bytes = 200,
 		.rx_bcast_frames = 3, .rx_bcast_bytes = 300, .tx_frames = 5, .tx_bytes = 500,
+		.rx_away_bcast_frames = 1, .rx_away_bcast_bytes = 60, .rx_away_ucast_frames = 2,
+		.rx_away_ucast_bytes = 120, .rx_missed = 20, .rx_filtered = 3, .rx_dropped_by_rule = 7,
+		.rx_link_down = 9, .tx_link_down = 4,
 	};
 	prm_query_vport_counter_in_set_opcode(&in, PRM_CMD_OP_QUERY_VPORT_COUNTER);
 	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), 0);
 	unicast = prm_query_vport_counter_out_received_eth_unicast(out);
-	CHECK_EQ(prm_traffic_counter_get_packets(unicast), 5);
-	CHECK_EQ(prm_traffic_counter_get_octets(unicast), 500);
+	CHECK_EQ(prm_traffic_counter_get_packets(unicast), 3);
+	CHECK_EQ(prm_traffic_counter_get_octets(unicast), 380);
 	CHECK_EQ(prm_traffic_counter_get_packets(
-			 prm_query_vport_counter_out_received_eth_broadcast(out)), 3);
+			 prm_query_vport_counter_out_received_eth_broadcast(out)), 2);
 	CHECK_EQ(prm_traffic_counter_get_octets(
 			 prm_query_vport_counter_out_transmitted_eth_unicast(out)), 500);
 	prm_query_vport_counter_in_set_other_vport(&in, 1);
 	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), fix_code(FW_OTHER_FUNCTION));
-	CHECK_EQ(fix_simple(&f, PRM_CMD_OP_QUERY_VNIC_ENV, 0), 0);
+	/* Without what a rule drops; the vport of a virtual function can be down by itself. */
+	for (unsigned vf = 0; vf <= 1; vf++) {
+		f.dev->vf = vf;
+		CHECK_EQ(fix_simple(&f, PRM_CMD_OP_QUERY_VNIC_ENV, 0), 0);
+		env = prm_query_vnic_env_out_vport_env((void *)f.out);
+		CHECK_EQ(prm_vnic_diagnostic_statistics_get_nic_receive_steering_discard(env), 23);
+		CHECK_EQ(prm_vnic_diagnostic_statistics_get_receive_discard_vport_down(env), vf ? 9 : 0);
+		CHECK_EQ(prm_vnic_diagnostic_statistics_get_transmit_discard_vport_down(env), vf ? 4 : 0);
+	}
+	f.dev->vf = 0;
 }
 
 int

@@ -164,7 +164,7 @@ uint64_t emu_profile_cap_max(const char *name);
 /** Counters of a port; tests compare them. */
 struct emu_port_stats {
 	uint64_t tx_frames, tx_bytes;	/**< Sent to the wire. */
-	uint64_t rx_frames, rx_bytes;	/**< Received from the wire. */
+	uint64_t rx_frames, rx_bytes;	/**< Received from the wire, undamaged. */
 	uint64_t tx_mcast_frames, tx_bcast_frames, rx_mcast_frames, rx_bcast_frames;
 	uint64_t tx_mcast_bytes, tx_bcast_bytes, rx_mcast_bytes, rx_bcast_bytes;
 	uint64_t rx_delivered_frames;	/**< Written into some RQ, once per RQ. */
@@ -175,12 +175,26 @@ struct emu_port_stats {
 	uint64_t rx_filtered;		/**< Not for this vport (address, promiscuity). */
 	uint64_t rx_kernel;		/**< No steering rule: delivered to the kernel's interface. */
 	uint64_t rx_dropped_by_rule;
-	uint64_t rx_oversize;		/**< Larger than the MTU or the posted buffer. */
+	uint64_t rx_missed;		/**< No rule of the last table matched, and that is not the kernel's. */
+	uint64_t rx_port_discards;	/**< The port had no room (fault rule). */
+	uint64_t rx_error_frames;	/**< Frames for which an error CQE was written. */
+	uint64_t rx_cqes_lost;		/**< In rx_delivered_frames, but a fault rule dropped the CQE. */
+	/* Not in rx_frames. */
+	uint64_t rx_fcs_errors;		/**< The FCS was wrong (fault rule). */
+	uint64_t rx_damaged_bytes;	/**< Of these and the next two. */
+	uint64_t rx_undersize, rx_oversize; /**< Shorter than an Ethernet header; larger than the MTU. */
 	uint64_t rx_link_down;
+	uint64_t rx_wire_lost;		/**< Lost before the port by a fault rule. */
 	uint64_t rx_elsewhere;		/**< In rx_frames, but not forwarded here by L2 table or eswitch. */
-	uint64_t rx_elsewhere_bytes;
+	/* Of rx_elsewhere and rx_port_discards: what the counters of the port have, and those of the vport have not. */
+	uint64_t rx_away_ucast_frames, rx_away_mcast_frames, rx_away_bcast_frames;
+	uint64_t rx_away_ucast_bytes, rx_away_mcast_bytes, rx_away_bcast_bytes;
 	uint64_t tx_errors;		/**< WQEs refused: error CQEs on SQs. */
-	uint64_t tx_discards;		/**< Sent while the wire was down or could not take it. */
+	uint64_t tx_discards;		/**< Sent while the link was down, too long, or the wire could not take it. */
+	uint64_t tx_link_down;		/**< In tx_discards. */
+	uint64_t tx_oversize;		/**< In tx_discards: larger than the MTU. */
+	uint64_t tx_dropped_by_rule;	/**< By the table for sent packets. */
+	uint64_t tx_wire_lost;		/**< In tx_frames, but lost behind the port by a fault rule. */
 	uint64_t tx_spoofed;		/**< In tx_frames, but dropped by the spoof check of a VF. */
 	uint64_t tx_unswitched;		/**< In tx_frames, but no rule of the eswitch sends them to the uplink. */
 	uint64_t rx_errors;		/**< Error CQEs on RQs. */

@@ -466,6 +466,8 @@ const struct emu_fault_row emu_fault_rows[] = {
 	{"error", EMU_ACT_ERROR, ON(WQE_FETCH) | ON(CQE_WRITE), ARG(CQE_SYNDROME), ARG(VENDOR)},
 	{"truncate", EMU_ACT_TRUNCATE, ON_WIRE, ARG(LEN), 0},
 	{"replace", EMU_ACT_REPLACE, ON_WIRE, ARG(FILE), 0},
+	{"fcs", EMU_ACT_FCS, ON(WIRE_RX), 0, 0},
+	{"discard", EMU_ACT_DISCARD, ON(WIRE_RX), 0, 0},
 	{"tear", EMU_ACT_TEAR, ON(CLOCK_PAGE), 0, 0},
 	{"flip", EMU_ACT_FLIP, ON(CLOCK_PAGE), 0, 0},
 	{"freeze", EMU_ACT_FREEZE, ON(CLOCK_PAGE), 0, 0},

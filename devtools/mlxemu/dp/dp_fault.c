@@ -53,6 +53,7 @@ dp_fault_rq_fetch(struct emu_rq *rq)
 		return true;
 	if (a == NULL || a->act != EMU_ACT_ERROR)
 		return false;
+	rq->obj.dev->stats.rx_error_frames++;
 	dp_rq_refuse(rq, (uint8_t)a->syndrome, a->vendor);
 	if (stops_rq(a->syndrome))
 		dp_rq_stop(rq);
@@ -165,11 +166,14 @@ dp_fault_rq_cqe(struct emu_rq *rq, const struct dp_done *d)
 
 		uncount(rq, d);
 		rq->obj.dev->stats.rx_errors++;
+		rq->obj.dev->stats.rx_error_frames++;
 		dp_cq_write_error(rq->cq, DP_CQE_ERR_RQ, rq->obj.id, rq->user_index,
 				  rq->striding ? d->wqe_id : d->counter, (uint8_t)syndrome,
 				  a->vendor);
 		return stops_rq(syndrome) ? DP_FAULT_RX_STOP : DP_FAULT_RX_DONE;
 	}
+	if (a != NULL && a->act == EMU_ACT_DROP)
+		rq->obj.dev->stats.rx_cqes_lost++;
 	pend(rq->cq, &e, a);
 	return DP_FAULT_RX_NONE;
 }

@@ -50,6 +50,8 @@ enum emu_wire_result dp_fault_wire_tx(struct emu_dev *dev, const uint8_t *frame,
 /** wire.rx: true if the frame is finished, with *result. False: receive it. */
 bool dp_fault_wire_rx(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait,
 		      enum emu_rx_result *result);
+/** dp_rx.c: counts a frame that a fault rule keeps from the port: EMU_ACT_DROP, EMU_ACT_FCS, EMU_ACT_DISCARD. */
+void dp_rx_lose(struct emu_dev *dev, const uint8_t *frame, uint32_t len, enum emu_fault_act how);
 /** Releases delayed doorbells and frames whose time has come. */
 void dp_fault_release(struct emu_machine *m);
 /** Frees delayed doorbells and frames. */

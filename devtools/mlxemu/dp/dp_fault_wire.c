@@ -200,7 +200,13 @@ change(struct changed *c, const struct emu_fault_action *a, const uint8_t *frame
 	c->len = len;
 	switch (a != NULL ? a->act : EMU_ACT_NONE) {
 	case EMU_ACT_DROP:
+	case EMU_ACT_FCS:
+	case EMU_ACT_DISCARD:
 		c->times = 0;
+		if (kind == LATE_RX)
+			dp_rx_lose(dev, frame, len, a->act);
+		else
+			dev->stats.tx_wire_lost++;
 		break;
 	case EMU_ACT_DUP:
 		c->times = 2;

@@ -547,6 +547,7 @@ struct dp_steer_result {
 	struct emu_tir *tir;
 	struct emu_tir *const *also; /**< TIRs that get copies. */
 	unsigned also_n;
+	bool missed; /**< DP_DEST_DROP: no rule of the last table matched. */
 	uint32_t tag;
 	struct emu_dev *dev;
 	struct dp_changed *changed; /**< Where rules change the packet. */

@@ -209,6 +209,7 @@ dp_table_lookup(struct dp_table *t, const struct dp_pkt *pkt, struct dp_steer_re
 
 	v->tir = NULL;
 	v->also_n = 0;
+	v->missed = false;
 	v->tag = 0;
 	v->counters = 0;
 	v->pkt = pkt;
@@ -240,6 +241,7 @@ dp_table_lookup(struct dp_table *t, const struct dp_pkt *pkt, struct dp_steer_re
 		v->dest = DP_DEST_UPLINK;
 	} else if (r != NULL ? r->drop : !t->kernel) {
 		v->dest = DP_DEST_DROP;
+		v->missed = r == NULL;
 	} else {
 		v->dest = DP_DEST_KERNEL;
 	}

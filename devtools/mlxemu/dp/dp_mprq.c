@@ -99,11 +99,12 @@ place(struct emu_rq *rq, const struct dp_rx *rx, struct dp_source *s, bool strip
 	if (rq->strides_used == 0)
 		stats->wqe_fetch_bytes += 1u << rq->log_stride_bytes;
 	if (DP_UNLIKELY(dp_rq_capacity(seg, segs, skip + s->bytes) < skip + s->bytes)) {
-		stats->rx_oversize++;
+		stats->rx_error_frames++;
 		dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR, 0);
 		return;
 	}
 	if (DP_UNLIKELY(!dp_rq_scatter(rq, seg, skip, s))) {
+		stats->rx_error_frames++;
 		dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_PROT_ERR, 0);
 		dp_rq_stop(rq);
 		return;
@@ -122,7 +123,7 @@ dp_mprq_deliver(struct emu_rq *rq, const struct dp_rx *rx)
 	uint32_t need = strides_for(rq, s.bytes);
 
 	if (DP_UNLIKELY(need > 1u << rq->log_strides)) {
-		rq->obj.dev->stats.rx_oversize++;
+		rq->obj.dev->stats.rx_error_frames++;
 		dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR, 0);
 		return;
 	}

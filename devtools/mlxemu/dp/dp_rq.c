@@ -393,6 +393,7 @@ refuse_producer(struct emu_rq *rq)
 	emu_audit(rq->obj.dev, EMU_AUDIT_BAD_DOORBELL,
 		  "RQ 0x%x: producer index 0x%x is %u WQEs ahead of 0x%x, the ring has %u",
 		  rq->obj.id, pi, (uint16_t)(pi - rq->ci), rq->ci, 1u << rq->log_wqes);
+	rq->obj.dev->stats.rx_error_frames++;
 	dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR, 0);
 	rq->ci = pi;
 	dp_rq_stop(rq);
@@ -458,11 +459,12 @@ write_frame(struct emu_rq *rq, const struct prm_rq_wqe *seg, const struct dp_rx 
 	done->byte_cnt = s.bytes;
 	if (DP_UNLIKELY(dp_rq_capacity(seg, segs, s.bytes) < s.bytes)) {
 		/* The frame is lost and the WQE consumed; the queue stays ready. */
-		rq->obj.dev->stats.rx_oversize++;
+		rq->obj.dev->stats.rx_error_frames++;
 		dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR, 0);
 		return false;
 	}
 	if (DP_UNLIKELY(!dp_rq_scatter(rq, seg, 0, &s))) {
+		rq->obj.dev->stats.rx_error_frames++;
 		dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_PROT_ERR, 0);
 		dp_rq_stop(rq);
 		return false;

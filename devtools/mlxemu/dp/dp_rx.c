@@ -122,6 +122,36 @@ arrived(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 	}
 }
 
+/*
+ * assumed: the port counts such a frame as received, and the vport does not: elsewhere is decided by the eswitch, and a
+ * port without room has a good frame to drop (rx_packets_phy, rx_discards_phy; Linux, mlx5/counters.rst). Other
+ * reading: a_frames_received_ok does not have what if_in_discards has. Test: pmd/test_drops.c.
+ */
+static __attribute__((noinline)) void
+away(struct emu_dev *dev, const uint8_t *frame, uint32_t len, uint64_t *counter)
+{
+	struct emu_port_stats *s = &dev->stats;
+	const bool group = (frame[0] & 1) != 0, broadcast = group && is_broadcast(frame);
+
+	arrived(dev, frame, len);
+	++*counter;
+	*(broadcast ? &s->rx_away_bcast_frames : group ? &s->rx_away_mcast_frames : &s->rx_away_ucast_frames) += 1;
+	*(broadcast ? &s->rx_away_bcast_bytes : group ? &s->rx_away_mcast_bytes : &s->rx_away_ucast_bytes) += len;
+}
+
+/*
+ * A frame that the MAC does not accept.
+ * assumed: counters of good frames and of the vport do not have it (IEEE 802.3, aFramesReceivedOK). Other reading: the
+ * bytes of the port have it. Test: dp/test_send.c.
+ */
+static __attribute__((noinline)) void
+damaged(struct emu_dev *dev, const uint8_t *frame, uint32_t len, uint64_t *counter)
+{
+	note_arrival(dev, frame, len);
+	++*counter;
+	dev->stats.rx_damaged_bytes += len;
+}
+
 static inline uint32_t
 rqt_entry(const struct emu_rqt *rqt, uint32_t hash)
 {
@@ -226,8 +256,10 @@ steer(struct emu_dev *dev, const struct dp_pkt *pkt, bool may_wait)
 		return to_tir(dev, &v, pkt, may_wait);
 	arrived(dev, pkt->data, pkt->len);
 	dp_steer_count(&v, pkt->len);
-	if (v.dest == DP_DEST_DROP)
+	if (v.dest == DP_DEST_DROP && !v.missed)
 		dev->stats.rx_dropped_by_rule++;
+	else if (v.dest == DP_DEST_DROP || dev->l2.owned) /* A function with an owner has no interface of the kernel. */
+		dev->stats.rx_missed++;
 	else if (for_us(&dev->vport, v.pkt->data))
 		dev->stats.rx_kernel++;
 	else
@@ -265,13 +297,7 @@ receive_here(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_w
 		return EMU_RX_TAKEN;
 	}
 	if (DP_UNLIKELY(len < DP_ETH_BYTES || len > dp_frame_limit(dev))) {
-		note_arrival(dev, frame, len);
-		dev->stats.rx_frames++;
-		dev->stats.rx_bytes += len;
-		if (len < DP_ETH_BYTES)
-			dev->stats.rx_filtered++;
-		else
-			dev->stats.rx_oversize++;
+		damaged(dev, frame, len, len < DP_ETH_BYTES ? &dev->stats.rx_undersize : &dev->stats.rx_oversize);
 		return EMU_RX_TAKEN;
 	}
 	parse(dev, &pkt, &meta, frame, len);
@@ -291,10 +317,24 @@ receive(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait)
 {
 	if (DP_LIKELY(!dev->l2.on && dev->vf == 0) || !elsewhere(dev, frame, len))
 		return receive_here(dev, frame, len, may_wait);
-	arrived(dev, frame, len);
-	dev->stats.rx_elsewhere++;
-	dev->stats.rx_elsewhere_bytes += len;
+	away(dev, frame, len, &dev->stats.rx_elsewhere);
 	return EMU_RX_TAKEN;
+}
+
+void
+dp_rx_lose(struct emu_dev *dev, const uint8_t *frame, uint32_t len, enum emu_fault_act how)
+{
+	struct emu_port_stats *s = &dev->stats;
+
+	if (how == EMU_ACT_DROP) {
+		s->rx_wire_lost++;
+	} else if (!dev->link_up || dev->dp == NULL) {
+		s->rx_link_down++;
+	} else if (how == EMU_ACT_FCS) {
+		damaged(dev, frame, len, &s->rx_fcs_errors);
+	} else {
+		away(dev, frame, len, &s->rx_port_discards);
+	}
 }
 
 void

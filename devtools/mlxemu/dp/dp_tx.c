@@ -127,15 +127,26 @@ emu_dp_why_sent(struct emu_sq *sq, const uint8_t *frame, uint32_t len, struct em
 	}
 }
 
+/* The port does not send the frame: tx_discards counts it, too. */
+static __attribute__((noinline)) enum emu_wire_result
+discard(struct emu_dev *dev)
+{
+	if (!dev->link_up)
+		dev->stats.tx_link_down++;
+	else
+		dev->stats.tx_oversize++;
+	return EMU_WIRE_LOST;
+}
+
 /* Sends what steering has made of a frame. */
 static inline enum emu_wire_result
 frame_send(struct dp_wqe *w, const uint8_t *frame, uint32_t len)
 {
 	struct emu_dev *dev = w->port->dev;
-	enum emu_wire_result result = EMU_WIRE_LOST;
+	enum emu_wire_result result;
 
 	if (DP_UNLIKELY(len > dp_frame_limit(dev)))
-		return result;
+		return discard(dev);
 	if (DP_UNLIKELY(dev->vf != 0 || dev->eswitch.on) && stays_inside(w, frame, len))
 		result = EMU_WIRE_SENT;
 	else
@@ -154,14 +165,17 @@ frame_send(struct dp_wqe *w, const uint8_t *frame, uint32_t len)
 static __attribute__((noinline)) enum emu_wire_result
 frame_steer(struct dp_wqe *w, const uint8_t *frame, uint32_t len)
 {
-	enum emu_wire_result result = EMU_WIRE_LOST;
+	enum emu_wire_result result = EMU_WIRE_SENT;
 	struct dp_steer_result v;
 	struct dp_meta meta;
 	struct dp_pkt pkt;
 
 	tx_pkt(w->sq, be32toh(w->metadata), &pkt, &meta, frame, len);
 	dp_steer_tx(w->port->dev, &pkt, &v, NULL);
-	if (v.dest != DP_DEST_DROP)
+	/* A frame that a rule drops reaches neither the vport's counters nor the port. */
+	if (v.dest == DP_DEST_DROP)
+		w->port->dev->stats.tx_dropped_by_rule++;
+	else
 		result = frame_send(w, v.pkt->data, v.pkt->len);
 	/* A frame that is held comes here once more. */
 	if (result != EMU_WIRE_HOLD)
@@ -173,7 +187,7 @@ enum dp_exec
 dp_tx_frame(struct dp_wqe *w, const uint8_t *frame, uint32_t len)
 {
 	struct emu_dev *dev = w->port->dev;
-	enum emu_wire_result result = EMU_WIRE_LOST;
+	enum emu_wire_result result;
 
 	if (DP_UNLIKELY(w->frames < w->q->frames_done)) {
 		w->frames++;
@@ -182,6 +196,8 @@ dp_tx_frame(struct dp_wqe *w, const uint8_t *frame, uint32_t len)
 	}
 	if (DP_LIKELY(dev->link_up && len <= dp_frame_limit(dev)))
 		result = dp_steer_sends(dev) ? frame_steer(w, frame, len) : frame_send(w, frame, len);
+	else
+		result = discard(dev);
 	if (result == EMU_WIRE_HOLD) {
 		w->q->frames_done = w->frames;
 		return DP_HOLD;

@@ -14,7 +14,8 @@
 struct wire_sums {
 	uint64_t tx, rx, tx_octets, rx_octets;
 	uint64_t tx_uc, tx_mc, tx_bc, rx_uc, rx_mc, rx_bc;
-	uint64_t rx_too_long, tx_discards, rx_discards;
+	uint64_t rx_too_long, rx_short, rx_fcs, rx_errors, tx_discards, rx_discards;
+	uint64_t rx_all, rx_all_octets; /* With damaged frames. */
 };
 
 static void
@@ -32,7 +33,12 @@ sums_make(const struct emu_port_stats *s, struct wire_sums *w)
 	w->rx_uc = s->rx_frames - s->rx_mcast_frames - s->rx_bcast_frames;
 	w->rx_too_long = s->rx_oversize;
 	w->tx_discards = s->tx_discards;
-	w->rx_discards = s->rx_link_down;
+	w->rx_short = s->rx_undersize;
+	w->rx_fcs = s->rx_fcs_errors;
+	w->rx_errors = w->rx_too_long + w->rx_short + w->rx_fcs;
+	w->rx_discards = s->rx_port_discards;
+	w->rx_all = w->rx + w->rx_errors;
+	w->rx_all_octets = w->rx_octets + s->rx_damaged_bytes + FCS_BYTES * w->rx_errors;
 }
 
 /** One 64-bit counter of a group: dword of its high half, member of wire_sums. */
@@ -57,6 +63,7 @@ struct group_row {
 static const struct group_row ieee_802_3[] = {
 	IEEE_802_3(A_FRAMES_TRANSMITTED_OK, tx),
 	IEEE_802_3(A_FRAMES_RECEIVED_OK, rx),
+	IEEE_802_3(A_FRAME_CHECK_SEQUENCE_ERRORS, rx_fcs),
 	IEEE_802_3(A_OCTETS_TRANSMITTED_OK, tx_octets),
 	IEEE_802_3(A_OCTETS_RECEIVED_OK, rx_octets),
 	IEEE_802_3(A_MULTICAST_FRAMES_XMITTED_OK, tx_mc),
@@ -69,6 +76,7 @@ static const struct group_row rfc_2863[] = {
 	RFC_2863(IF_IN_OCTETS, rx_octets),
 	RFC_2863(IF_IN_UCAST_PKTS, rx_uc),
 	RFC_2863(IF_IN_DISCARDS, rx_discards),
+	RFC_2863(IF_IN_ERRORS, rx_errors),
 	RFC_2863(IF_OUT_OCTETS, tx_octets),
 	RFC_2863(IF_OUT_UCAST_PKTS, tx_uc),
 	RFC_2863(IF_OUT_DISCARDS, tx_discards),
@@ -78,13 +86,16 @@ static const struct group_row rfc_2863[] = {
 	RFC_2863(IF_OUT_BROADCAST_PKTS, tx_bc),
 };
 static const struct group_row rfc_2819[] = {
-	RFC_2819(ETHER_STATS_OCTETS, rx_octets),
-	RFC_2819(ETHER_STATS_PKTS, rx),
+	RFC_2819(ETHER_STATS_OCTETS, rx_all_octets),
+	RFC_2819(ETHER_STATS_PKTS, rx_all),
 	RFC_2819(ETHER_STATS_BROADCAST_PKTS, rx_bc),
 	RFC_2819(ETHER_STATS_MULTICAST_PKTS, rx_mc),
+	RFC_2819(ETHER_STATS_CRC_ALIGN_ERRORS, rx_fcs),
+	RFC_2819(ETHER_STATS_UNDERSIZE_PKTS, rx_short),
 	RFC_2819(ETHER_STATS_OVERSIZE_PKTS, rx_too_long),
 };
 static const struct group_row rfc_3635[] = {
+	RFC_3635(DOT3STATS_FCS_ERRORS, rx_fcs),
 	RFC_3635(DOT3STATS_FRAME_TOO_LONGS, rx_too_long),
 };
 static const struct group_row per_priority[] = {
@@ -107,7 +118,7 @@ static const struct {
 	GROUP(PRM_PPCNT_GRP_RFC_2819, rfc_2819),
 	GROUP(PRM_PPCNT_GRP_RFC_3635, rfc_3635),
 	GROUP(PRM_PPCNT_GRP_PER_PRIORITY, per_priority),
-	/* The physical layer has no errors: no symbol errors, no corrected blocks, no congestion. */
+	/* The physical layer has only errors of fault rules: no symbol errors, corrected blocks, or congestion. */
 	{PRM_PPCNT_GRP_ETHERNET_EXTENDED, 0, NULL},
 	{PRM_PPCNT_GRP_PHYSICAL_LAYER, 0, NULL},
 	{PRM_PPCNT_GRP_PHYSICAL_LAYER_STATISTICAL, 0, NULL},

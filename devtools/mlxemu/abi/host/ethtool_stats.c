@@ -11,35 +11,39 @@
 /* Counters of the physical port ("phy") include the FCS, those of the vport do not. */
 #define FCS_BYTES 4u
 
-/* A value is a member minus others, plus the FCS bytes of `frames`. */
+/* A value is the sum of two members minus others, plus the FCS bytes of `frames`. */
 struct ethtool_stat {
 	const char *name;
-	uint16_t plus, minus[3], frames;
+	uint16_t plus[2], minus[3], frames;
 };
 
 #define NONE UINT16_MAX
 #define AT(member_) ((uint16_t)offsetof(struct emu_port_stats, member_))
-#define SUM(name_, member_) {name_, AT(member_), {NONE, NONE, NONE}, NONE}
-#define WIRE(name_, bytes_, frames_) {name_, AT(bytes_), {NONE, NONE, NONE}, AT(frames_)}
-#define UNICAST(name_, all_, mcast_, bcast_) {name_, AT(all_), {AT(mcast_), AT(bcast_), NONE}, NONE}
-#define ARRIVED(name_, all_, mcast_, bcast_, elsewhere_) \
-	{name_, AT(all_), {AT(mcast_), AT(bcast_), AT(elsewhere_)}, NONE}
-#define ZERO(name_) {name_, NONE, {NONE, NONE, NONE}, NONE}
+#define SUM(name_, member_) {name_, {AT(member_), NONE}, {NONE, NONE, NONE}, NONE}
+#define BOTH(name_, member_, other_) {name_, {AT(member_), AT(other_)}, {NONE, NONE, NONE}, NONE}
+#define WIRE(name_, bytes_, frames_) {name_, {AT(bytes_), NONE}, {NONE, NONE, NONE}, AT(frames_)}
+#define UNICAST(name_, all_, mcast_, bcast_) {name_, {AT(all_), NONE}, {AT(mcast_), AT(bcast_), NONE}, NONE}
+#define ARRIVED(name_, all_, mcast_, bcast_, away_) \
+	{name_, {AT(all_), NONE}, {AT(mcast_), AT(bcast_), AT(away_)}, NONE}
+#define GROUP(name_, all_, away_) {name_, {AT(all_), NONE}, {AT(away_), NONE, NONE}, NONE}
+#define ZERO(name_) {name_, {NONE, NONE}, {NONE, NONE, NONE}, NONE}
 /* PPCNT, groups "per traffic class" and "per traffic class congestion" (mlx5e, en_stats.c). */
 #define PRIORITY(n_) ZERO("rx_prio" #n_ "_buf_discard"), ZERO("rx_prio" #n_ "_cong_discard")
 
 /* Names as the kernel's documentation lists them (networking/device_drivers/.../mlx5/counters). */
 static const struct ethtool_stat stats_table[] = {
-	ARRIVED("rx_vport_unicast_packets", rx_frames, rx_mcast_frames, rx_bcast_frames, rx_elsewhere),
-	ARRIVED("rx_vport_unicast_bytes", rx_bytes, rx_mcast_bytes, rx_bcast_bytes, rx_elsewhere_bytes),
+	ARRIVED("rx_vport_unicast_packets", rx_frames, rx_mcast_frames, rx_bcast_frames,
+		rx_away_ucast_frames),
+	ARRIVED("rx_vport_unicast_bytes", rx_bytes, rx_mcast_bytes, rx_bcast_bytes,
+		rx_away_ucast_bytes),
 	UNICAST("tx_vport_unicast_packets", tx_frames, tx_mcast_frames, tx_bcast_frames),
 	UNICAST("tx_vport_unicast_bytes", tx_bytes, tx_mcast_bytes, tx_bcast_bytes),
-	SUM("rx_vport_multicast_packets", rx_mcast_frames),
-	SUM("rx_vport_multicast_bytes", rx_mcast_bytes),
+	GROUP("rx_vport_multicast_packets", rx_mcast_frames, rx_away_mcast_frames),
+	GROUP("rx_vport_multicast_bytes", rx_mcast_bytes, rx_away_mcast_bytes),
 	SUM("tx_vport_multicast_packets", tx_mcast_frames),
 	SUM("tx_vport_multicast_bytes", tx_mcast_bytes),
-	SUM("rx_vport_broadcast_packets", rx_bcast_frames),
-	SUM("rx_vport_broadcast_bytes", rx_bcast_bytes),
+	GROUP("rx_vport_broadcast_packets", rx_bcast_frames, rx_away_bcast_frames),
+	GROUP("rx_vport_broadcast_bytes", rx_bcast_bytes, rx_away_bcast_bytes),
 	SUM("tx_vport_broadcast_packets", tx_bcast_frames),
 	SUM("tx_vport_broadcast_bytes", tx_bcast_bytes),
 	SUM("tx_packets_phy", tx_frames),
@@ -52,10 +56,14 @@ static const struct ethtool_stat stats_table[] = {
 	SUM("rx_broadcast_phy", rx_bcast_frames),
 	SUM("rx_oversize_pkts_phy", rx_oversize),
 	SUM("tx_discards_phy", tx_discards),
-	SUM("rx_discards_phy", rx_link_down),
-	SUM("rx_steer_missed_packets", rx_filtered),
-	/* No bit errors are modelled. */
-	ZERO("rx_crc_errors_phy"),
+	SUM("rx_discards_phy", rx_port_discards),
+	SUM("rx_crc_errors_phy", rx_fcs_errors),
+	SUM("rx_undersize_pkts_phy", rx_undersize),
+	BOTH("rx_steer_missed_packets", rx_filtered, rx_missed),
+	/* What the interface received; it sends nothing. */
+	SUM("rx_packets", rx_kernel),
+	ZERO("tx_packets"),
+	/* No other errors of the physical layer are modelled. */
 	ZERO("rx_in_range_len_errors_phy"),
 	ZERO("rx_symbol_err_phy"),
 	ZERO("tx_errors_phy"),
@@ -80,7 +88,7 @@ stat_part(const struct emu_port_stats *s, uint16_t at)
 static uint64_t
 stat_value(const struct emu_port_stats *s, const struct ethtool_stat *row)
 {
-	return stat_part(s, row->plus) - stat_part(s, row->minus[0]) -
+	return stat_part(s, row->plus[0]) + stat_part(s, row->plus[1]) - stat_part(s, row->minus[0]) -
 	       stat_part(s, row->minus[1]) - stat_part(s, row->minus[2]) +
 	       FCS_BYTES * stat_part(s, row->frames);
 }
