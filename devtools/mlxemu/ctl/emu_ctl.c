@@ -203,6 +203,7 @@ static const struct emu_ctl_command ctl_commands[] = {
 	 emu_ctl_ledger},
 	{"audit", "", "objects left behind and violations so far", emu_ctl_audit},
 	{"counters", "", "frames, bytes, losses and PCIe traffic of each port", emu_ctl_counters},
+	{"drops", "", "the end of each frame of each port: place by place, and queue by queue", emu_ctl_drops},
 	{"fault.add", "rule=RULE", "adds a fault rule", ctl_fault_add},
 	{"fault.list", "", "the rules with their events and hits", ctl_fault_list},
 	{"fault.clear", "", "removes all rules", ctl_fault_clear},

@@ -54,6 +54,7 @@ const struct emu_ctl_command *emu_ctl_command_at(unsigned i);
 int emu_ctl_ledger(struct emu_ctl *c);	 /* ctl_ledger.c */
 int emu_ctl_audit(struct emu_ctl *c);	 /* ctl_ledger.c */
 int emu_ctl_counters(struct emu_ctl *c); /* ctl_ledger.c */
+int emu_ctl_drops(struct emu_ctl *c);	 /* ctl_drops.c */
 int emu_ctl_register(struct emu_ctl *c);    /* ctl_register.c */
 int emu_ctl_health(struct emu_ctl *c);	    /* ctl_register.c */
 int emu_ctl_why(struct emu_ctl *c);	    /* ctl_why.c */
