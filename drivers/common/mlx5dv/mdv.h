@@ -326,6 +326,13 @@ __rte_internal
 int mdv_wq_state_read(struct mdv_wq *wq);
 
 /**
+ * Reads how many WQEs of an RQ, or WQEBBs of an SQ, the device has consumed since RST, modulo 65536 (PRM, wq context,
+ * hw_counter). 0, or the error of the command.
+ */
+__rte_internal
+int mdv_wq_consumed(struct mdv_wq *wq, uint16_t *consumed);
+
+/**
  * Destroys the RQ or SQ that wq is the base of, and zeroes all of it. Idempotent on a zeroed structure.
  *
  * @return
@@ -575,7 +582,7 @@ struct mdv_port_ops {
 	int (*up_set)(struct mdv_dev *dev, bool up);
 };
 
-/** Upper bound of mdv_counters_count(). */
+/** Upper bound of mdv_counters_count(), and of all counters. */
 #define MDV_COUNTERS_MAX 64
 
 /** Number of vport and physical port counters of the device; constant after open. */
@@ -596,6 +603,19 @@ const char *mdv_counter_name(const struct mdv_dev *dev, unsigned int i);
  */
 __rte_internal
 int mdv_counters_read(struct mdv_dev *dev, uint64_t *values, unsigned int n);
+/**
+ * The same with further counters, which cost two commands and an ioctl more: rx_phy_undersize_packets (PPCNT, RFC
+ * 2819), rx_steer_missed_packets, rx_vport_down_packets, tx_vport_down_packets (QUERY_VNIC_ENV), rx_kernel_packets,
+ * tx_kernel_packets (of the kernel interface itself). values: MDV_COUNTERS_MAX of them, by mdv_counters_find().
+ */
+__rte_internal
+int mdv_counters_read_all(struct mdv_dev *dev, uint64_t *values);
+/** What they were when the device was opened; valid until it is closed. */
+__rte_internal
+const uint64_t *mdv_counters_opened(const struct mdv_dev *dev);
+/** Index of a counter, or of a further one. -ENOENT: the device, or access to it, does not have it. */
+__rte_internal
+int mdv_counters_find(const struct mdv_dev *dev, const char *name);
 
 /* ------------------------------------------------------------------ events and removal */
 

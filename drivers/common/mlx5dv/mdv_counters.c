@@ -18,6 +18,10 @@ enum counter_source {
 	SOURCE_802_3,	/**< PPCNT, IEEE 802.3 group. */
 	SOURCE_RFC_2863, /**< PPCNT, RFC 2863 group. */
 	SOURCE_INTERFACE, /**< The interface only: 16 groups of PPCNT for 16 counters. */
+	/* The sources of further counters. */
+	SOURCE_RFC_2819, /**< PPCNT, RFC 2819 group. */
+	SOURCE_VNIC_ENV, /**< QUERY_VNIC_ENV, own vport. */
+	SOURCE_KERNEL,	/**< The interface only: what the kernel receives and sends itself. */
 	SOURCE_COUNT,
 };
 /** Instead of a dword: the counter is read from the interface (ETHTOOL_GSTATS). */
@@ -74,16 +78,25 @@ static const struct counter counters[] = {
 	{ "tx_phy_discard_packets", "tx_discards_phy", SOURCE_RFC_2863, 0, "if_out_discards_high" },
 	{ "tx_phy_errors", "tx_errors_phy", SOURCE_RFC_2863, 0, "if_out_errors_high" },
 	PRIORITY(0), PRIORITY(1), PRIORITY(2), PRIORITY(3), PRIORITY(4), PRIORITY(5), PRIORITY(6), PRIORITY(7),
+	{ "rx_phy_undersize_packets", "rx_undersize_pkts_phy", SOURCE_RFC_2819, 0, "ether_stats_undersize_pkts_high" },
+	{ "rx_steer_missed_packets", NULL, SOURCE_VNIC_ENV, 0, "nic_receive_steering_discard" },
+	{ "rx_vport_down_packets", NULL, SOURCE_VNIC_ENV, 0, "receive_discard_vport_down" },
+	{ "tx_vport_down_packets", NULL, SOURCE_VNIC_ENV, 0, "transmit_discard_vport_down" },
+	{ "rx_kernel_packets", "rx_packets", SOURCE_KERNEL, 0, NULL },
+	{ "tx_kernel_packets", "tx_packets", SOURCE_KERNEL, 0, NULL },
 };
 _Static_assert(RTE_DIM(counters) <= MDV_COUNTERS_MAX, "MDV_COUNTERS_MAX");
 
 struct mdv_counter_set {
 	bool works[SOURCE_COUNT]; /**< The device supports this source. */
-	unsigned int n;
+	unsigned int n;		/**< Entries that mdv_counters_read() reads, the first ones. */
+	unsigned int all;	/**< And further ones. */
+	bool by_interface;	/**< One of the first is of the interface. */
 	uint32_t ethtool_count; /**< Number of statistics of the interface; 0: not used. */
 	int ethtool_index[MDV_COUNTERS_MAX]; /**< By entry; -1: from a command, or missing. */
 	pthread_mutex_t lock; /**< Protects all fields that a reading changes. */
 	uint64_t last[MDV_COUNTERS_MAX]; /**< By entry: the last successful reading. */
+	uint64_t opened[MDV_COUNTERS_MAX]; /**< By entry: when the device was opened. */
 	bool failing; /**< The last reading failed, which was logged. */
 	struct {
 		uint16_t counter; /**< Index in counters[]: a pointer would be of one process only. */
@@ -99,6 +112,8 @@ dword_of(const struct counter *c)
 		[SOURCE_VPORT] = &prm_layout_query_vport_counter_out,
 		[SOURCE_802_3] = &prm_layout_eth_802_3_cntrs_grp_data_layout,
 		[SOURCE_RFC_2863] = &prm_layout_eth_2863_cntrs_grp_data_layout,
+		[SOURCE_RFC_2819] = &prm_layout_eth_2819_cntrs_grp_data_layout,
+		[SOURCE_VNIC_ENV] = &prm_layout_vnic_diagnostic_statistics,
 	};
 	const struct prm_layout *l = layouts[c->source];
 
@@ -114,13 +129,14 @@ mdv_counters_unknown(void)
 	unsigned int unknown = 0;
 
 	for (size_t i = 0; i < RTE_DIM(counters); i++)
-		unknown += counters[i].source != SOURCE_INTERFACE && dword_of(&counters[i]) < 0;
+		unknown += counters[i].field != NULL && dword_of(&counters[i]) < 0;
 	return unknown;
 }
 
 /** Largest reply of any source. */
 union reply {
 	struct prm_query_vport_counter_out vport;
+	struct prm_query_vnic_env_out env;
 	struct prm_ppcnt_reg ppcnt;
 	uint32_t dw[PRM_QUERY_VPORT_COUNTER_OUT_BYTES / 4];
 };
@@ -131,9 +147,20 @@ read_vport(struct mdv_dev *dev, union reply *reply, bool quiet)
 	struct prm_query_vport_counter_in in = { 0 };
 
 	prm_query_vport_counter_in_set_opcode(&in, PRM_CMD_OP_QUERY_VPORT_COUNTER);
-	if (quiet)
-		return mdv_cmd_try(dev, &in, sizeof(in), &reply->vport, sizeof(reply->vport));
-	return mdv_cmd(dev, &in, sizeof(in), &reply->vport, sizeof(reply->vport));
+	return (quiet ? mdv_cmd_try : mdv_cmd)(dev, &in, sizeof(in), &reply->vport, sizeof(reply->vport));
+}
+
+static int
+read_vnic_env(struct mdv_dev *dev, union reply *reply, bool quiet)
+{
+	struct prm_query_vnic_env_in in = { 0 };
+	int rc;
+
+	prm_query_vnic_env_in_set_opcode(&in, PRM_CMD_OP_QUERY_VNIC_ENV);
+	rc = (quiet ? mdv_cmd_try : mdv_cmd)(dev, &in, sizeof(in), &reply->env, sizeof(reply->env));
+	memmove(reply->dw, prm_query_vnic_env_out_vport_env(&reply->env),
+		sizeof(struct prm_vnic_diagnostic_statistics));
+	return rc;
 }
 
 static int
@@ -155,18 +182,47 @@ read_ppcnt(struct mdv_dev *dev, uint32_t group, union reply *reply, bool quiet)
 static int
 read_source(struct mdv_dev *dev, enum counter_source source, union reply *reply, bool quiet)
 {
+	static const uint8_t groups[SOURCE_COUNT] = {
+		[SOURCE_802_3] = PRM_PPCNT_GRP_IEEE_802_3,
+		[SOURCE_RFC_2863] = PRM_PPCNT_GRP_RFC_2863,
+		[SOURCE_RFC_2819] = PRM_PPCNT_GRP_RFC_2819,
+	};
+
 	if (source == SOURCE_VPORT)
 		return read_vport(dev, reply, quiet);
-	return read_ppcnt(dev, source == SOURCE_802_3 ? PRM_PPCNT_GRP_IEEE_802_3 : PRM_PPCNT_GRP_RFC_2863,
-			  reply, quiet);
+	if (source == SOURCE_VNIC_ENV)
+		return read_vnic_env(dev, reply, quiet);
+	return read_ppcnt(dev, groups[source], reply, quiet);
+}
+
+static bool
+is_further(const struct counter *c)
+{
+	return c->source >= SOURCE_RFC_2819;
+}
+
+/** Adds counters, or further ones, of commands or of the interface: index has their places in its statistics, or -1. */
+static void
+entries_add(struct mdv_counter_set *set, const int *index, bool further, bool interface)
+{
+	int dword;
+
+	for (size_t i = 0; i < RTE_DIM(counters); i++) {
+		dword = set->works[counters[i].source] ? dword_of(&counters[i]) : -1;
+		if (is_further(&counters[i]) != further || (interface ? index[i] : dword) < 0)
+			continue;
+		set->entry[set->all].counter = i;
+		set->entry[set->all].dword = interface ? BY_INTERFACE : dword;
+		set->ethtool_index[set->all++] = interface ? index[i] : -1;
+	}
 }
 
 /**
- * Adds the port counters of the kernel interface that no command reads: all if the device refuses PPCNT, as most
+ * The port counters of the kernel interface are those that no command reads: all if the device refuses PPCNT, as most
  * firmware does for ACCESS_REGISTER_USER. The kernel reads the same registers.
  */
 static void
-add_from_interface(struct mdv_dev *dev, struct mdv_counter_set *set)
+entries_find(struct mdv_dev *dev, struct mdv_counter_set *set)
 {
 	const char *names[RTE_DIM(counters)];
 	int index[RTE_DIM(counters)];
@@ -174,13 +230,14 @@ add_from_interface(struct mdv_dev *dev, struct mdv_counter_set *set)
 	for (size_t i = 0; i < RTE_DIM(counters); i++)
 		names[i] = set->works[counters[i].source] ? NULL : counters[i].interface;
 	set->ethtool_count = mdv_ethtool_find(dev, names, RTE_DIM(counters), index);
-	for (size_t i = 0; i < RTE_DIM(counters) && set->ethtool_count != 0; i++) {
-		if (index[i] < 0)
-			continue;
-		set->entry[set->n].counter = i;
-		set->entry[set->n].dword = BY_INTERFACE;
-		set->ethtool_index[set->n++] = index[i];
+	for (int further = 0; further <= 1; further++) {
+		entries_add(set, index, further, false);
+		entries_add(set, index, further, true);
+		if (!further)
+			set->n = set->all;
 	}
+	for (unsigned int i = 0; i < set->n; i++)
+		set->by_interface |= set->entry[i].dword == BY_INTERFACE;
 }
 
 int
@@ -191,25 +248,14 @@ mdv_counters_open(struct mdv_dev *dev)
 
 	if (set == NULL)
 		return -ENOMEM;
-	if (dev->caps.vport_counters)
-		set->works[SOURCE_VPORT] = read_source(dev, SOURCE_VPORT, &reply, true) == 0;
-	if (dev->caps.access_reg_user) {
-		set->works[SOURCE_802_3] = read_source(dev, SOURCE_802_3, &reply, true) == 0;
-		set->works[SOURCE_RFC_2863] =
-			read_source(dev, SOURCE_RFC_2863, &reply, true) == 0;
-	}
-	for (size_t i = 0; i < RTE_DIM(counters); i++) {
-		int dword = set->works[counters[i].source] ? dword_of(&counters[i]) : -1;
-
-		if (dword < 0)
-			continue;
-		set->entry[set->n].counter = i;
-		set->ethtool_index[set->n] = -1;
-		set->entry[set->n++].dword = dword;
-	}
-	add_from_interface(dev, set);
+	for (enum counter_source source = 0; source < SOURCE_KERNEL; source++)
+		if (source != SOURCE_INTERFACE && (source == SOURCE_VPORT || source == SOURCE_VNIC_ENV ?
+						   dev->caps.vport_counters : dev->caps.access_reg_user))
+			set->works[source] = read_source(dev, source, &reply, true) == 0;
+	entries_find(dev, set);
 	pthread_mutex_init(&set->lock, NULL);
 	dev->counters = set;
+	(void)mdv_counters_read_all(dev, set->opened);
 	return 0;
 }
 
@@ -243,13 +289,13 @@ interface_find(struct mdv_dev *dev, struct mdv_counter_set *set)
 	int index[MDV_COUNTERS_MAX];
 	uint32_t count;
 
-	for (unsigned int i = 0; i < set->n; i++)
+	for (unsigned int i = 0; i < set->all; i++)
 		names[i] = set->entry[i].dword == BY_INTERFACE ? counters[set->entry[i].counter].interface : NULL;
-	count = mdv_ethtool_find(dev, names, set->n, index);
+	count = mdv_ethtool_find(dev, names, set->all, index);
 	if (count == 0)
 		return -ENODATA;
 	set->ethtool_count = count;
-	for (unsigned int i = 0; i < set->n; i++)
+	for (unsigned int i = 0; i < set->all; i++)
 		set->ethtool_index[i] = index[i];
 	return 0;
 }
@@ -258,14 +304,14 @@ static int
 take_interface(struct mdv_dev *dev, struct mdv_counter_set *set)
 {
 	uint64_t fresh[MDV_COUNTERS_MAX];
-	int rc = mdv_ethtool_read(dev, set->ethtool_count, set->ethtool_index, set->n, fresh);
+	int rc = mdv_ethtool_read(dev, set->ethtool_count, set->ethtool_index, set->all, fresh);
 
 	if (rc == -ESTALE) {
 		rc = interface_find(dev, set);
 		if (rc == 0)
-			rc = mdv_ethtool_read(dev, set->ethtool_count, set->ethtool_index, set->n, fresh);
+			rc = mdv_ethtool_read(dev, set->ethtool_count, set->ethtool_index, set->all, fresh);
 	}
-	for (unsigned int i = 0; rc == 0 && i < set->n; i++)
+	for (unsigned int i = 0; rc == 0 && i < set->all; i++)
 		if (set->ethtool_index[i] >= 0)
 			set->last[i] = fresh[i];
 	return rc;
@@ -279,7 +325,7 @@ take_source(struct mdv_dev *dev, struct mdv_counter_set *set, enum counter_sourc
 	/* Log the first failure only. */
 	if (read_source(dev, source, &reply, set->failing) != 0)
 		return -rte_errno;
-	for (unsigned int i = 0; i < set->n; i++) {
+	for (unsigned int i = 0; i < set->all; i++) {
 		unsigned int dword = set->entry[i].dword;
 
 		if (counters[set->entry[i].counter].source == source && dword != BY_INTERFACE)
@@ -289,25 +335,60 @@ take_source(struct mdv_dev *dev, struct mdv_counter_set *set, enum counter_sourc
 	return 0;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(mdv_counters_read)
-int
-mdv_counters_read(struct mdv_dev *dev, uint64_t *values, unsigned int n)
+/** further: reads the sources of further counters, too. */
+static int
+read_entries(struct mdv_dev *dev, uint64_t *values, unsigned int n, bool further)
 {
 	struct mdv_counter_set *set = dev->counters;
+	const bool removed = mdv_removed(dev);
 	int rc = 0, err;
 
 	pthread_mutex_lock(&set->lock);
-	if (set->ethtool_count != 0)
+	if (!removed && set->ethtool_count != 0 && (set->by_interface || further))
 		rc = take_interface(dev, set);
 	if (rc != 0 && !set->failing)
 		MDV_LOG_ERR(dev, "%s the statistics of interface %s: %s: keeping the last values",
 			    rc == -ENOMEM ? "no memory for" : "cannot read", dev->netdev_name, mdv_errno_name(-rc));
-	for (enum counter_source source = 0; source < SOURCE_COUNT; source++) {
+	for (int source = 0; !removed && source < (further ? SOURCE_COUNT : SOURCE_RFC_2819); source++) {
 		err = set->works[source] ? take_source(dev, set, source) : 0;
 		rc = rc == 0 ? err : rc;
 	}
 	set->failing = rc != 0;
-	memcpy(values, set->last, RTE_MIN(n, set->n) * sizeof(values[0]));
+	rc = removed ? -ENODEV : rc;
+	memcpy(values, set->last, n * sizeof(values[0]));
 	pthread_mutex_unlock(&set->lock);
 	return rc == 0 ? 0 : mdv_fail(-rc);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_counters_read)
+int
+mdv_counters_read(struct mdv_dev *dev, uint64_t *values, unsigned int n)
+{
+	return read_entries(dev, values, RTE_MIN(n, dev->counters->n), false);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_counters_read_all)
+int
+mdv_counters_read_all(struct mdv_dev *dev, uint64_t *values)
+{
+	return read_entries(dev, values, dev->counters->all, true);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_counters_opened)
+const uint64_t *
+mdv_counters_opened(const struct mdv_dev *dev)
+{
+	return dev->counters->opened;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_counters_find)
+int
+mdv_counters_find(const struct mdv_dev *dev, const char *name)
+{
+	const struct mdv_counter_set *set = dev->counters;
+
+	for (unsigned int i = 0; i < set->all; i++)
+		if (strcmp(counters[set->entry[i].counter].name, name) == 0)
+			return i;
+	return -ENOENT;
 }

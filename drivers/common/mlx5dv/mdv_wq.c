@@ -12,7 +12,8 @@ struct mdv_wq_ops {
 	size_t bytes;		/**< Size of the structure that begins with the mdv_wq. */
 	unsigned int dbrec_word; /**< Word of the doorbell record: MLX5_RCV_DBR or MLX5_SND_DBR. */
 	int (*modify)(struct mdv_wq *wq, enum mdv_queue_state to); /**< MODIFY_RQ, MODIFY_SQ. */
-	int (*query_state)(struct mdv_wq *wq, uint32_t *state); /**< QUERY_RQ, QUERY_SQ. */
+	/** QUERY_RQ, QUERY_SQ: the state, and how many WQEs or WQEBBs the device has consumed (hw_counter). */
+	int (*query)(struct mdv_wq *wq, uint32_t *state, uint32_t *consumed);
 	void (*disconnect)(struct mdv_wq *wq); /**< Before the object is destroyed; NULL: nothing to do. */
 	void (*release)(struct mdv_wq *wq); /**< After the object was destroyed; NULL: nothing to do. */
 };
@@ -115,15 +116,27 @@ int
 mdv_wq_state_read(struct mdv_wq *wq)
 {
 	struct mdv_dev *dev = wq->obj->dev;
-	uint32_t state;
+	uint32_t state, consumed;
 
-	if (wq->ops->query_state(wq, &state) != 0)
+	if (wq->ops->query(wq, &state, &consumed) != 0)
 		return -rte_errno;
 	if (state != MDV_QS_RST && state != MDV_QS_RDY && state != MDV_QS_ERR)
 		return MDV_FAIL(dev->name, EPROTO, "%s 0x%x: the device reports the undefined state %u",
 				wq->ops->name, wq->number, state);
 	wq->state = (enum mdv_queue_state)state;
 	return 0;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_wq_consumed)
+int
+mdv_wq_consumed(struct mdv_wq *wq, uint16_t *consumed)
+{
+	uint32_t state, counter;
+	int rc = wq->ops->query(wq, &state, &counter);
+
+	if (rc == 0)
+		*consumed = counter;
+	return rc;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(mdv_wq_destroy)
@@ -166,7 +179,7 @@ rq_modify(struct mdv_wq *wq, enum mdv_queue_state to)
 }
 
 static int
-rq_query_state(struct mdv_wq *wq, uint32_t *state)
+rq_query(struct mdv_wq *wq, uint32_t *state, uint32_t *consumed)
 {
 	struct prm_query_rq_in in = { 0 };
 	struct prm_query_rq_out out;
@@ -175,9 +188,11 @@ rq_query_state(struct mdv_wq *wq, uint32_t *state)
 	prm_query_rq_in_set_opcode(&in, PRM_CMD_OP_QUERY_RQ);
 	prm_query_rq_in_set_rqn(&in, wq->number);
 	rc = mdv_obj_query(wq->obj, &in, sizeof(in), &out, sizeof(out));
-	if (rc == 0)
-		*state = prm_rqc_get_state(prm_query_rq_out_rq_context_c(&out));
-	return rc;
+	if (rc != 0)
+		return rc;
+	*state = prm_rqc_get_state(prm_query_rq_out_rq_context_c(&out));
+	*consumed = prm_wq_get_hw_counter(prm_rqc_wq_c(prm_query_rq_out_rq_context_c(&out)));
+	return 0;
 }
 
 static const struct mdv_wq_ops rq_ops = {
@@ -185,7 +200,7 @@ static const struct mdv_wq_ops rq_ops = {
 	.bytes = sizeof(struct mdv_rq),
 	.dbrec_word = MLX5_RCV_DBR,
 	.modify = rq_modify,
-	.query_state = rq_query_state,
+	.query = rq_query,
 };
 
 static int
@@ -357,7 +372,7 @@ sq_modify(struct mdv_wq *wq, enum mdv_queue_state to)
 }
 
 static int
-sq_query_state(struct mdv_wq *wq, uint32_t *state)
+sq_query(struct mdv_wq *wq, uint32_t *state, uint32_t *consumed)
 {
 	struct prm_query_sq_in in = { 0 };
 	struct prm_query_sq_out out;
@@ -366,9 +381,11 @@ sq_query_state(struct mdv_wq *wq, uint32_t *state)
 	prm_query_sq_in_set_opcode(&in, PRM_CMD_OP_QUERY_SQ);
 	prm_query_sq_in_set_sqn(&in, wq->number);
 	rc = mdv_obj_query(wq->obj, &in, sizeof(in), &out, sizeof(out));
-	if (rc == 0)
-		*state = prm_sqc_get_state(prm_query_sq_out_sq_context_c(&out));
-	return rc;
+	if (rc != 0)
+		return rc;
+	*state = prm_sqc_get_state(prm_query_sq_out_sq_context_c(&out));
+	*consumed = prm_wq_get_hw_counter(prm_sqc_wq_c(prm_query_sq_out_sq_context_c(&out)));
+	return 0;
 }
 
 static const struct mdv_wq_ops sq_ops = {
@@ -376,7 +393,7 @@ static const struct mdv_wq_ops sq_ops = {
 	.bytes = sizeof(struct mdv_sq),
 	.dbrec_word = MLX5_SND_DBR,
 	.modify = sq_modify,
-	.query_state = sq_query_state,
+	.query = sq_query,
 	.disconnect = sq_disconnect,
 	.release = detach_uar,
 };
