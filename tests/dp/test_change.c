@@ -417,6 +417,7 @@ next_table(void)
 		copy(PRM_ACTION_IN_FIELD_METADATA_REG_C_2, 8, PRM_ACTION_IN_FIELD_METADATA_REG_C_5, 4, 16),
 		copy(PRM_ACTION_IN_FIELD_METADATA_REG_C_2, 0, PRM_ACTION_IN_FIELD_OUT_UDP_DPORT, 0, 16),
 		copy(PRM_ACTION_IN_FIELD_OUT_SIPV4, 0, PRM_ACTION_IN_FIELD_METADATA_REG_C_1, 0, 32),
+		copy(PRM_ACTION_IN_FIELD_METADATA_REG_C_2, 0, PRM_ACTION_IN_FIELD_METADATA_REG_B, 16, 16),
 	};
 	struct bench b = setup();
 	struct emu_obj *next = rig_table(b.p, 7), *counter = rig_flow_counter(b.p), *g;
@@ -431,7 +432,7 @@ next_table(void)
 	struct rig_frame f, got;
 
 	entry(&b, 0,
-	      &(struct change){.action = PRM_FLOW_ACTION_MOD_HDR, .modify = context(&b, a, 4), .counter = counter},
+	      &(struct change){.action = PRM_FLOW_ACTION_MOD_HDR, .modify = context(&b, a, 5), .counter = counter},
 	      next);
 	mask->dw[7] = htobe32(0xffff); /* udp_dport */
 	value->dw[7] = htobe32(0x5678);
@@ -457,6 +458,7 @@ next_table(void)
 		CHECK_EQ(arrives(&b, &f, &got, &cqe), true);
 		CHECK_EQ(got.data[IPV4_UDP + 2], 0x56);
 		CHECK_EQ(cqe.hds_ip_ext & 6, 6);
+		CHECK_EQ(be32toh(cqe.flow_table_metadata), 0x56780000);
 	}
 	CHECK_EQ(rig_packets(counter), 2);
 	CHECK_EQ(((struct emu_flow_counter *)counter)->counts[0].bytes, 2 * f.len);

@@ -31,6 +31,7 @@ static const struct field fields[] = {
 	DP_MODIFY_FIELDS(FIELD)
 	DP_MODIFY_SILENT(FIELD)
 	DP_MODIFY_TX(FIELD)
+	DP_MODIFY_RX(FIELD)
 #undef FIELD
 };
 
@@ -60,7 +61,7 @@ dp_modify_bits(unsigned field, bool sent)
 {
 	const struct field *f = field_find(field);
 
-	return f != NULL && (sent || f->header != DP_AT_REG || f->at != DP_MODIFY_REG_A) ? f->bits : 0;
+	return f != NULL && (f->header != DP_AT_REG || f->at != (sent ? DP_MODIFY_REG_B : DP_MODIFY_REG_A)) ? f->bits : 0;
 }
 
 static bool
@@ -110,7 +111,8 @@ spot_of(struct dp_changed *w, unsigned id)
 	uint32_t at;
 
 	if (s.f->header == DP_AT_REG) {
-		s.reg = s.f->at == DP_MODIFY_REG_A ? &w->meta.reg_a : &w->meta.reg_c[s.f->at];
+		s.reg = s.f->at == DP_MODIFY_REG_A ? &w->meta.reg_a :
+			s.f->at == DP_MODIFY_REG_B ? &w->meta.reg_b : &w->meta.reg_c[s.f->at];
 		return s;
 	}
 	if (s.l == &w->pkt.inner && !w->pkt.tunneled)

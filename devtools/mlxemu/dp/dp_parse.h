@@ -59,7 +59,7 @@ struct dp_layers {
 
 /** What steering knows of a packet besides its bytes. */
 struct dp_meta {
-	uint32_t reg_c[8], reg_a; /**< Metadata registers; A is that of the WQE. */
+	uint32_t reg_c[8], reg_a, reg_b; /**< Metadata registers; A is that of the WQE, B that of the CQE. */
 	uint32_t source_sqn;	  /**< Of a sent packet. */
 	uint32_t source_port;	  /**< In switchdev mode. */
 };

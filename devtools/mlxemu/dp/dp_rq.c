@@ -289,6 +289,7 @@ describe_queue(struct prm_cqe64 *cqe, const struct emu_rq *rq, const struct dp_r
 	cqe->rx_hash_type = rx->hash_type;
 	/* One segment: nothing was coalesced. */
 	cqe->srqn_uidx = htobe32(1u << 24 | (rq->user_index & 0xffffff));
+	cqe->flow_table_metadata = DP_UNLIKELY(rx->pkt->meta != NULL) ? htobe32(rx->pkt->meta->reg_b) : 0;
 }
 
 /* The CQE fields that receive queues of all kinds have in common. */

@@ -65,9 +65,11 @@ enum dp_at { DP_AT_ETH, DP_AT_VLAN, DP_AT_IP, DP_AT_IPV4, DP_AT_IPV6, DP_AT_TCP,
 	X(OUT_FIRST_VID, outer_first_vid, VLAN, 14, 2, 0, 12) \
 	DP_MODIFY_REGS(X)
 
-/** Of sent packets only. */
+/** Of sent packets only, and of received ones. */
 #define DP_MODIFY_TX(X) X(METADATA_REG_A, metadata_reg_a, REG, DP_MODIFY_REG_A, 4, 0, 32)
+#define DP_MODIFY_RX(X) X(METADATA_REG_B, metadata_reg_b, REG, DP_MODIFY_REG_B, 4, 0, 32)
 #define DP_MODIFY_REG_A 8u
+#define DP_MODIFY_REG_B 9u
 
 /** Bits of a field (PRM_ACTION_IN_FIELD_*) of received or sent packets; 0: it is not modelled. */
 unsigned dp_modify_bits(unsigned field, bool sent);

@@ -63,6 +63,8 @@ fw_modify_fields_cap(bool sent, struct prm_header_modify_cap_properties *m)
 		DP_MODIFY_FIELDS(CAP)
 		if (sent) {
 			DP_MODIFY_TX(CAP)
+		} else {
+			DP_MODIFY_RX(CAP)
 		}
 #undef CAP
 	}
