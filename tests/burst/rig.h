@@ -109,7 +109,7 @@ struct rig_rx {
 /** Header fields of one completion (PRM, CQE). */
 struct rig_rx_cqe {
 	uint8_t pkt_info, hash_type, hds, etc;
-	uint32_t hash, tag;
+	uint32_t hash, tag, meta;
 	uint16_t vlan, wqe_id;
 	uint64_t ts;
 	uint8_t opcode;		/* 0: RESP_SEND. */

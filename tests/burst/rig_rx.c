@@ -132,6 +132,7 @@ rig_rx_cqe(struct rig_rx *r, uint32_t len, uint16_t counter, const struct rig_rx
 	cqe[0x05] = c->lro.ttl;
 	cqe[0x06] = c->lro.window >> 8;
 	cqe[0x07] = c->lro.window;
+	put32(cqe + 0x24, c->meta);
 	put32(cqe + 0x08, c->lro.ack);
 	put32(cqe + 0x0c, c->hash);
 	cqe[0x10] = c->hash_type;

@@ -240,6 +240,34 @@ mark(void)
 	rig_rx_free(r);
 }
 
+/* Metadata of flows in their dynamic field, with a flag, unless it is 0; a mark beside it. */
+static void
+metadata(void)
+{
+	struct rig_rx *r = rig_rx_new(6, 0, 6, pool, RX_ALL, NULL);
+	const uint64_t flag = RTE_BIT64(40);
+	struct rte_mbuf *m[8];
+
+	r->rxq.meta_flag = flag;
+	r->rxq.ol_init = flag;
+	r->rxq.meta_offset = offsetof(struct rte_mbuf, dynfield1[3]);
+	for (uint32_t i = 0; i < 8; i++) {
+		const struct rig_rx_cqe c = { .meta = i % 3 * 0x10203040, .tag = i == 4 ? 6 : 0 };
+
+		CHECK(rig_rx_packet(r, i, 60, &c), "no WQE");
+	}
+	CHECK(rig_rx_burst(r, MLXPMD_RX_F_HASH, m, 8) == 8, "not received");
+	for (uint32_t i = 0; i < 8; i++) {
+		CHECK(((m[i]->ol_flags & flag) != 0) == (i % 3 != 0), "%u: %#" PRIx64, i, m[i]->ol_flags);
+		CHECK(i % 3 == 0 || *RTE_MBUF_DYNFIELD(m[i], r->rxq.meta_offset, uint32_t *) == i % 3 * 0x10203040,
+		      "%u", i);
+		CHECK(((m[i]->ol_flags & RTE_MBUF_F_RX_FDIR_ID) != 0) == (i == 4), "%u: mark", i);
+		CHECK(rig_rx_match(r, m[i], i, 60), "another packet");
+	}
+	rte_pktmbuf_free_bulk(m, 8);
+	rig_rx_free(r);
+}
+
 /* Dynamic field in ns and dynamic flag; neither, but a count, if out of range or expired. */
 static void
 timestamp(void)
@@ -300,6 +328,7 @@ main(void)
 		masked();
 		hash();
 		mark();
+		metadata();
 		timestamp();
 		CHECK(rte_mempool_avail_count(pool) == 512, "%u mbufs came home", rte_mempool_avail_count(pool));
 	}

@@ -670,6 +670,7 @@ main(int argc, char **argv)
 	struct rte_eth_rss_conf port = { .rss_key = key, .rss_key_len = sizeof(key) };
 
 	pmd_init(argc, argv);
+	flow_negotiate();
 	ports_up();
 	matches();
 	multicast();

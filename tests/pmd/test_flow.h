@@ -38,6 +38,8 @@ void flow_tunnels(bool flex);
  * jump, and pop a tag.
  */
 void flow_modify(bool decap_with);
+/** Before the ports are configured: what rte_eth_rx_metadata_negotiate() offers. */
+void flow_negotiate(void);
 /** The same by templates: flow queue 0 exists, and has no results. */
 void flow_modify_templates(void);
 /** test_flow_refusals.c: PORT_A has QUEUES receive queues, and no flows. */

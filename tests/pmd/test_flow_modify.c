@@ -233,6 +233,58 @@ flow_modify_templates(void)
 	CHECK_EQ(rte_flow_destroy(PORT_A, first, NULL), 0);
 }
 
+/* A packet of PORT_B to a port arrives at a queue with this metadata, 0: none. */
+static void
+meta_arrives(uint16_t port, uint16_t queue, uint32_t meta)
+{
+	struct pmd_frame frame = pmd_frame_udp(PORT_B, PORT_A, 1);
+	struct rte_mbuf *m;
+
+	frame.dst_port = port;
+	CHECK_EQ(pmd_send(PORT_B, 0, &frame), 1);
+	REQUIRE(pmd_recv(PORT_A, queue, &m, 1, 5000) == 1, "no packet");
+	CHECK_EQ((m->ol_flags & RTE_MBUF_DYNFLAG_RX_METADATA) != 0, meta != 0);
+	CHECK(meta == 0 || rte_flow_dynf_metadata_get(m) == meta, "0x%x, not 0x%x", rte_flow_dynf_metadata_get(m), meta);
+	rte_pktmbuf_free(m);
+}
+
+/* Metadata reach the application from the start on that follows the registration of their place in mbufs. */
+static void
+metadata(void)
+{
+	static const struct rte_flow_action_set_meta all = { 0x12345678, UINT32_MAX }, some = { 0x5a5a, 0xff00 };
+	static const struct rte_flow_action_set_meta low = { 0x1207, 0xff };
+	const struct rte_flow_action_modify_field copy = {
+		.operation = RTE_FLOW_MODIFY_SET, .width = 16, .dst = { .field = RTE_FLOW_FIELD_META, .offset = 8 },
+		.src = { .field = RTE_FLOW_FIELD_UDP_PORT_DST },
+	};
+	struct rte_flow *flow[4];
+
+	CHECK_EQ(rte_eth_dev_stop(PORT_A), 0);
+	CHECK_EQ(rte_flow_dynf_metadata_register(), 0);
+	CHECK_EQ(rte_eth_dev_start(PORT_A), 0);
+	flow[0] = flow_new(&group0, ITEMS(UDP_TO(1)), ACTIONS(ACTION_CONF(SET_META, &all), TO_QUEUE(1)));
+	flow[1] = flow_new(&group0, ITEMS(UDP_TO(2)), ACTIONS(ACTION_CONF(SET_META, &some), MARK(3), JUMP(5)));
+	flow[2] = flow_new(&group5, ITEMS(ITEM(ETH)), ACTIONS(ACTION_CONF(SET_META, &low), TO_QUEUE(2)));
+	flow[3] = flow_new(&group0, ITEMS(UDP_TO(0x789a)), ACTIONS(ACTION_CONF(MODIFY_FIELD, &copy), TO_QUEUE(3)));
+	meta_arrives(1, 1, 0x12345678);
+	meta_arrives(2, 2, 0x5a07);
+	meta_arrives(0x789a, 3, 0x789a00);
+	meta_arrives(3, 0, 0);
+	for (unsigned int i = 0; i < RTE_DIM(flow); i++)
+		CHECK_EQ(rte_flow_destroy(PORT_A, flow[i], NULL), 0);
+	meta_arrives(1, 0, 0);
+}
+
+void
+flow_negotiate(void)
+{
+	uint64_t features = UINT64_MAX;
+
+	CHECK_EQ(rte_eth_rx_metadata_negotiate(PORT_A, &features), 0);
+	CHECK_EQ(features, RTE_ETH_RX_METADATA_USER_FLAG | RTE_ETH_RX_METADATA_USER_MARK);
+}
+
 void
 flow_modify(bool can_decap_with)
 {
@@ -243,4 +295,5 @@ flow_modify(bool can_decap_with)
 	decap_rss();
 	decap_with(can_decap_with);
 	limits();
+	metadata();
 }

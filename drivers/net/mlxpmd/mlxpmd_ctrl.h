@@ -202,6 +202,7 @@ int mlxpmd_steer_resume(struct mlxpmd_port *port);
 /* ---- rte_flow (mlxpmd_flow.c) ---- */
 struct rte_flow_ops;
 int mlxpmd_flow_ops_get(struct rte_eth_dev *eth_dev, const struct rte_flow_ops **ops);
+int mlxpmd_rx_metadata_negotiate(struct rte_eth_dev *eth_dev, uint64_t *features);
 /** Stages of probe: no flows; destroys all, and indirect actions. */
 int mlxpmd_flows_up(struct mlxpmd_port *port);
 void mlxpmd_flows_down(struct mlxpmd_port *port);

@@ -71,6 +71,7 @@ static const struct eth_dev_ops mlxpmd_ops = {
 	.reta_query = mlxpmd_reta_query,
 	.get_monitor_addr = mlxpmd_rx_monitor_addr,
 	.flow_ops_get = mlxpmd_flow_ops_get,
+	.rx_metadata_negotiate = mlxpmd_rx_metadata_negotiate,
 	.read_clock = mlxpmd_read_clock,
 	.timesync_enable = mlxpmd_timesync_enable,
 	.timesync_disable = mlxpmd_timesync_disable,

@@ -537,6 +537,14 @@ mlxpmd_flow_ops_get(struct rte_eth_dev *eth_dev __rte_unused, const struct rte_f
 	return 0;
 }
 
+/* Marks and flags are delivered to all applications, as they cost nothing where no packet has them. */
+int
+mlxpmd_rx_metadata_negotiate(struct rte_eth_dev *eth_dev __rte_unused, uint64_t *features)
+{
+	*features &= RTE_ETH_RX_METADATA_USER_FLAG | RTE_ETH_RX_METADATA_USER_MARK;
+	return 0;
+}
+
 /* ------------------------------------------------------------------ with the port */
 
 int

@@ -316,6 +316,33 @@ caps_check(const struct mdv_change_caps *caps, const struct mlxpmd_flow_change *
 	return why == NULL ? 0 : mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, actions, "%s", why);
 }
 
+/** Whether the device's actions write the register of metadata. */
+static bool
+meta_written(const struct mlxpmd_flow_change *out)
+{
+	for (unsigned int i = 0; i < out->nb_modify; i++) {
+		const struct prm_set_action_in *set = prm_set_add_copy_action_in_auto_set_action_in_c(&out->modify[i]);
+		const struct prm_copy_action_in *copy = prm_set_add_copy_action_in_auto_copy_action_in_c(&out->modify[i]);
+
+		if ((prm_set_action_in_get_action_type(set) == PRM_ACTION_TYPE_COPY ?
+			     prm_copy_action_in_get_dst_field(copy) : prm_set_action_in_get_field(set)) ==
+		    PRM_ACTION_IN_FIELD_METADATA_REG_C_0 + MLXPMD_REG_META)
+			return true;
+	}
+	return false;
+}
+
+/** Copies metadata to the register that the CQE has, if the application has a place for it in mbufs. */
+static int
+meta_deliver(struct mlxpmd_mod_list *c)
+{
+	static const struct rte_flow_action action = { .type = RTE_FLOW_ACTION_TYPE_SET_META };
+
+	return rte_flow_dynf_metadata_avail() && meta_written(c->out) ?
+		       mlxpmd_mod_copy(c, &action, PRM_ACTION_IN_FIELD_METADATA_REG_C_0 + MLXPMD_REG_META, 0,
+				       PRM_ACTION_IN_FIELD_METADATA_REG_B, 0, 32) : 0;
+}
+
 /** RSS by the headers in a tunnel, which packets have to have at the end. */
 static int
 inner_check(const struct mlxpmd_flow_pattern *pattern, const struct mlxpmd_flow_actions *compiled,
@@ -349,6 +376,8 @@ mlxpmd_flow_change_compile(struct mlxpmd_port *port, const struct rte_flow_attr 
 	memset(out, 0, sizeof(*out));
 	for (const struct rte_flow_action *a = actions; rc == 0 && a->type != RTE_FLOW_ACTION_TYPE_END; a++)
 		rc = action_compile(&c, a);
+	if (rc == 0)
+		rc = meta_deliver(&c);
 	if (rc == 0)
 		rc = inner_check(pattern, compiled, out, actions, error);
 	if (rc != 0 || (out->nb_modify == 0 && out->decap == MLXPMD_DECAP_NONE && !out->pop_vlan))

@@ -143,32 +143,43 @@ mlxpmd_mod_field_set(struct mlxpmd_mod_list *c, const struct rte_flow_action *ac
 	return rc;
 }
 
+int
+mlxpmd_mod_copy(struct mlxpmd_mod_list *c, const struct rte_flow_action *action, uint16_t from, uint32_t from_bit,
+		uint16_t to, uint32_t to_bit, uint32_t bits)
+{
+	struct prm_set_add_copy_action_in_auto *a = action_new(c, action);
+	struct prm_copy_action_in *copy;
+
+	if (a == NULL)
+		return -rte_errno;
+	copy = prm_set_add_copy_action_in_auto_copy_action_in(a);
+	prm_copy_action_in_set_action_type(copy, PRM_ACTION_TYPE_COPY);
+	prm_copy_action_in_set_src_field(copy, from);
+	prm_copy_action_in_set_src_offset(copy, from_bit);
+	prm_copy_action_in_set_length(copy, bits % 32);
+	prm_copy_action_in_set_dst_field(copy, to);
+	prm_copy_action_in_set_dst_offset(copy, to_bit);
+	return 0;
+}
+
 /** Copies bits of a field. */
 static int
 field_copy(struct mlxpmd_mod_list *c, const struct rte_flow_action *action, const struct mlxpmd_mod_place *to,
 	   const struct mlxpmd_mod_place *from, uint32_t bits)
 {
 	uint32_t done = 0, n;
+	int rc = 0;
 
-	for (; done < bits; done += n) {
+	for (; rc == 0 && done < bits; done += n) {
 		uint32_t to_bit = to->from + done, from_bit = from->from + done;
 		const struct mlxpmd_mod_part *to_part = part_of(to->field, &to_bit);
 		const struct mlxpmd_mod_part *from_part = part_of(from->field, &from_bit);
-		struct prm_set_add_copy_action_in_auto *a = action_new(c, action);
-		struct prm_copy_action_in *copy;
 
-		if (a == NULL)
-			return -rte_errno;
 		n = RTE_MIN(bits - done, RTE_MIN(to_part->bits - to_bit, from_part->bits - from_bit));
-		copy = prm_set_add_copy_action_in_auto_copy_action_in(a);
-		prm_copy_action_in_set_action_type(copy, PRM_ACTION_TYPE_COPY);
-		prm_copy_action_in_set_src_field(copy, mlxpmd_mod_part_id(from, from_part));
-		prm_copy_action_in_set_src_offset(copy, from_bit);
-		prm_copy_action_in_set_length(copy, n % 32);
-		prm_copy_action_in_set_dst_field(copy, mlxpmd_mod_part_id(to, to_part));
-		prm_copy_action_in_set_dst_offset(copy, to_bit);
+		rc = mlxpmd_mod_copy(c, action, mlxpmd_mod_part_id(from, from_part), from_bit,
+				     mlxpmd_mod_part_id(to, to_part), to_bit, n);
 	}
-	return 0;
+	return rc;
 }
 
 int

@@ -71,6 +71,9 @@ int mlxpmd_mod_field_set(struct mlxpmd_mod_list *c, const struct rte_flow_action
 /** Adds to a field, whose arithmetic is that of its width. */
 int mlxpmd_mod_add(struct mlxpmd_mod_list *c, const struct rte_flow_action *action,
 		      const struct mlxpmd_mod_place *to, uint32_t value);
+/** COPY of bits from one part to another. */
+int mlxpmd_mod_copy(struct mlxpmd_mod_list *c, const struct rte_flow_action *action, uint16_t from, uint32_t from_bit,
+		    uint16_t to, uint32_t to_bit, uint32_t bits);
 /** Checks the index of a tag. */
 int mlxpmd_mod_tag_check(struct mlxpmd_mod_list *c, const struct rte_flow_action *action, uint32_t index);
 /** The action modify_field. */

@@ -49,6 +49,16 @@ mini_bytes(const struct mini_image *image)
 #include "mlxpmd_rx_minis.h"
 #include "mlxpmd_rx_mprq_minis.h"
 
+/** Delivers what flows have set, 0 being nothing. */
+static void
+meta_deliver(const struct mlxpmd_rxq *rxq, struct rte_mbuf *m, const struct prm_cqe64 *cqe)
+{
+	if (cqe->flow_table_metadata == 0)
+		return;
+	*RTE_MBUF_DYNFIELD(m, rxq->meta_offset, uint32_t *) = rte_be_to_cpu_32(cqe->flow_table_metadata);
+	m->ol_flags |= rxq->meta_flag;
+}
+
 __rte_noinline void
 mlxpmd_rx_rare_handle(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n,
 		      const struct mlx5_cqe64 *cqe)
@@ -61,7 +71,9 @@ mlxpmd_rx_rare_handle(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n
 		if (rxq->ol_init & RTE_MBUF_F_RX_LRO)
 			mlxpmd_rx_lro(rxq, m, cqe);
 		else
-			m->ol_flags |= rxq->ol_init;
+			m->ol_flags |= rxq->ol_init & ~rxq->meta_flag;
+		if (rxq->meta_flag != 0)
+			meta_deliver(rxq, m, (const struct prm_cqe64 *)cqe);
 		mlxpmd_rx_count_csum(rxq, m);
 		mlxpmd_rx_mark(m, rte_be_to_cpu_32(cqe->sop_drop_qpn) & MLXPMD_TAG_MASK);
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <rte_errno.h>
+#include <rte_flow.h>
 #include <rte_malloc.h>
 #include <rte_mbuf_dyn.h>
 
@@ -120,6 +121,8 @@ mlxpmd_rxq_metadata_set(struct mlxpmd_rxq *rxq)
 {
 	rxq->flag_mask = flag_mask(rxq->q.offloads);
 	rxq->mbuf_init = mbuf_init(rxq);
+	rxq->meta_flag = rte_flow_dynf_metadata_avail() ? RTE_MBUF_DYNFLAG_RX_METADATA : 0;
+	rxq->meta_offset = rte_flow_dynf_metadata_offs;
 	return timestamps_set(rxq);
 }
 
@@ -148,7 +151,7 @@ memory_set(struct mlxpmd_rxq *rxq)
 	rxq->mr = rxq->segs[0].mr;
 	rxq->lkey_be = rxq->segs[0].lkey_be;
 	rxq->buf_offset = rxq->segs[0].buf_offset;
-	rxq->ol_init = pinned(rxq->mp) ? RTE_MBUF_F_EXTERNAL : 0;
+	rxq->ol_init = (pinned(rxq->mp) ? RTE_MBUF_F_EXTERNAL : 0) | rxq->meta_flag;
 	rxq->q.elts = rte_zmalloc_socket("mlxpmd_rxq_elts", elts * sizeof(rxq->q.elts[0]),
 				       RTE_CACHE_LINE_SIZE, rxq->q.socket_id);
 	return rxq->q.elts != NULL ? 0 : mlxpmd_queue_arm_fail(&rxq->q, ENOMEM, "no memory for the mbuf ring");

@@ -102,7 +102,8 @@ struct mlxpmd_rxq {
 	struct rte_mempool *mp;
 	const struct mdv_mr_set *mr;
 	uint64_t mbuf_init;	/**< rearm_data of a fresh mbuf of this queue. */
-	uint64_t ol_init;	/**< ol_flags that every mbuf of the pool keeps; RTE_MBUF_F_RX_LRO: a queue with LRO. */
+	/** ol_flags that every mbuf of the pool keeps; RTE_MBUF_F_RX_LRO, meta_flag: the queue has LRO, metadata. */
+	uint64_t ol_init;
 	uint32_t lkey_be;	/**< Used when mr->n == 1. */
 	uint32_t len_max;	/**< Bytes posted by one WQE. */
 	uint32_t tail_check;	/**< Bits of a CQE's last word that the burst compares. */
@@ -118,6 +119,8 @@ struct mlxpmd_rxq {
 	int ts_offset;		/**< Dynamic field, -1 when timestamps are off. */
 	uint64_t ts_flag;
 	struct mlxpmd_clock *clock;
+	uint64_t meta_flag;	/**< Of metadata of flows, 0: not delivered; */
+	int meta_offset;	/**< its dynamic field. */
 	struct mlxpmd_rx_seg segs[MLXPMD_RX_MAX_SEGS] __rte_cache_aligned; /**< As many as a WQE has. */
 	/* Written by the burst. */
 	struct mlxpmd_clock_snap snap;
