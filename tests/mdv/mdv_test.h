@@ -40,6 +40,7 @@ void test_changes(struct mdv_dev *dev);
 struct prm_set_add_copy_action_in_auto test_change_action(unsigned int field, unsigned int bits, uint32_t data);
 /** Match parameters of rules, without a device. */
 void test_match(void);
+void test_recorder(void);
 void test_memory(struct mdv_dev *dev);
 void test_external_memory(struct mdv_dev *dev);
 void test_hotplug(struct mdv_dev *dev);

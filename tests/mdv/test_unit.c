@@ -52,7 +52,7 @@ test_refusal_line(void)
 	fill_reply(&out, PRM_STATUS_BAD_RES_STATE, 0x2a3d5c);
 	fake.refused = 0;
 	log_begin();
-	ret = mdv_cmd_result(&fake, &in, sizeof(in), &out, EREMOTEIO, false);
+	ret = mdv_cmd_result(&fake, &in, sizeof(in), &out, EREMOTEIO, false, 0);
 	text = log_end();
 	CHECK_EQ(ret, -EINVAL);
 	CHECK_EQ(rte_errno, EINVAL);
@@ -83,9 +83,9 @@ test_status_errno(void)
 	for (size_t i = 0; i < RTE_DIM(row); i++) {
 		fill_reply(&out, row[i].status, 1);
 		/* Kernels of different versions: EREMOTEIO, an errno of their own, none. */
-		CHECK_EQ(mdv_cmd_result(&fake, &in, sizeof(in), &out, EREMOTEIO, true), -row[i].err);
-		CHECK_EQ(mdv_cmd_result(&fake, &in, sizeof(in), &out, EFAULT, true), -row[i].err);
-		CHECK_EQ(mdv_cmd_result(&fake, &in, sizeof(in), &out, 0, true), -row[i].err);
+		CHECK_EQ(mdv_cmd_result(&fake, &in, sizeof(in), &out, EREMOTEIO, true, 0), -row[i].err);
+		CHECK_EQ(mdv_cmd_result(&fake, &in, sizeof(in), &out, EFAULT, true, 0), -row[i].err);
+		CHECK_EQ(mdv_cmd_result(&fake, &in, sizeof(in), &out, 0, true, 0), -row[i].err);
 	}
 }
 
@@ -98,9 +98,9 @@ test_kernel_refusal(void)
 
 	fill_create_sq(&in);
 	fill_reply(&out, PRM_STATUS_OK, 0);
-	CHECK_EQ(mdv_cmd_result(&fake, &in, sizeof(in), &out, 0, false), 0);
+	CHECK_EQ(mdv_cmd_result(&fake, &in, sizeof(in), &out, 0, false, 0), 0);
 	log_begin();
-	CHECK_EQ(mdv_cmd_result(&fake, &in, sizeof(in), &out, ENODEV, false), -ENODEV);
+	CHECK_EQ(mdv_cmd_result(&fake, &in, sizeof(in), &out, ENODEV, false, 0), -ENODEV);
 	text = log_end();
 	CHECK_EQ(lines_of(text), 1);
 	CHECK_EQ(lines_with(text, "CREATE_SQ (0x904) failed without a status of the device, "
@@ -117,7 +117,7 @@ test_quiet_refusal(void)
 	fill_create_sq(&in);
 	fill_reply(&out, PRM_STATUS_BAD_OP, 7);
 	log_begin();
-	CHECK_EQ(mdv_cmd_result(&fake, &in, sizeof(in), &out, EREMOTEIO, true), -EINVAL);
+	CHECK_EQ(mdv_cmd_result(&fake, &in, sizeof(in), &out, EREMOTEIO, true, 0), -EINVAL);
 	CHECK_EQ(lines_of(log_end()), 0);
 	CHECK_EQ(fake.refused, before);
 }
@@ -134,7 +134,7 @@ test_long_refusal(void)
 	prm_modify_rq_in_set_opcode(&in, PRM_CMD_OP_MODIFY_RQ);
 	fill_reply(&out, PRM_STATUS_BAD_PARAM, 0xffffffff);
 	log_begin();
-	mdv_cmd_result(&fake, &in, sizeof(in), &out, EREMOTEIO, false);
+	mdv_cmd_result(&fake, &in, sizeof(in), &out, EREMOTEIO, false, 0);
 	text = log_end();
 	CHECK(strcmp(text, "mlx5dv: 0000:c1:00.0: MODIFY_RQ (0x909) refused: BAD_PARAM (0x03), syndrome 0xffffffff, "
 			   "op_mod 0xffff, rq_state 0xf, rqn 0xffffff, state 0xf, cqn 0xffffff, counter_set_id 0xff, "
@@ -143,7 +143,7 @@ test_long_refusal(void)
 	/* A state has a name. */
 	prm_modify_rq_in_set_rq_state(&in, PRM_RQC_STATE_ERR);
 	log_begin();
-	mdv_cmd_result(&fake, &in, sizeof(in), &out, EREMOTEIO, false);
+	mdv_cmd_result(&fake, &in, sizeof(in), &out, EREMOTEIO, false, 0);
 	CHECK_EQ(lines_with(log_end(), ", op_mod 0xffff, rq_state ERR, rqn 0xffffff"), 1);
 }
 
@@ -595,42 +595,37 @@ test_fatal_registers(void)
 	struct prm_health_buffer *health = prm_initial_seg_health_buffer(&seg);
 	struct mdv_vfio vfio = { .seg = &seg };
 	struct mdv_dev dev = { .vfio = &vfio };
-	const char *why;
 
-	CHECK(mdv_vfio_fatal_reason(&dev) == NULL);
+	CHECK_EQ(mdv_vfio_fatal_reason(&dev), MDV_FATAL_NONE);
 	/* A removed device answers reads by all ones; a register alone may have this value. */
 	seg.dw[0] = UINT32_MAX;
-	CHECK(mdv_vfio_fatal_reason(&dev) == NULL);
+	CHECK_EQ(mdv_vfio_fatal_reason(&dev), MDV_FATAL_NONE);
 	seg.dw[1] = UINT32_MAX;
-	why = mdv_vfio_fatal_reason(&dev);
-	CHECK(why != NULL && strcmp(why, "no response on the PCI bus") == 0);
+	CHECK_EQ(mdv_vfio_fatal_reason(&dev), MDV_FATAL_NO_RESPONSE);
 	CHECK(mdv_vfio_quiesced(&dev));
 	seg.dw[0] = 0;
-	CHECK(mdv_vfio_fatal_reason(&dev) == NULL);
+	CHECK_EQ(mdv_vfio_fatal_reason(&dev), MDV_FATAL_NONE);
 	seg.dw[1] = 0;
 	/* The health buffer counts if firmware has set both request for reset and syndrome. */
 	prm_health_buffer_set_fw_version(health, UINT32_MAX);
-	why = mdv_vfio_fatal_reason(&dev);
-	CHECK(why != NULL && strcmp(why, "health buffer not readable") == 0);
+	CHECK_EQ(mdv_vfio_fatal_reason(&dev), MDV_FATAL_HEALTH_BUFFER);
 	prm_health_buffer_set_fw_version(health, UINT32_MAX - 1);
 	prm_health_buffer_set_rfr(health, 1);
-	CHECK(mdv_vfio_fatal_reason(&dev) == NULL);
+	CHECK_EQ(mdv_vfio_fatal_reason(&dev), MDV_FATAL_NONE);
 	prm_health_buffer_set_synd(health, PRM_HEALTH_SYND_ASYNC_EQ_OVERRUN_ERR);
-	why = mdv_vfio_fatal_reason(&dev);
-	CHECK(why != NULL && strcmp(why, "fatal firmware error: event queue overrun") == 0);
+	CHECK_EQ(mdv_vfio_fatal_reason(&dev), MDV_FATAL_EQ_OVERRUN);
 	prm_health_buffer_set_synd(health, 1);
-	why = mdv_vfio_fatal_reason(&dev);
-	CHECK(why != NULL && strcmp(why, "fatal firmware error") == 0);
+	CHECK_EQ(mdv_vfio_fatal_reason(&dev), MDV_FATAL_FIRMWARE);
 	prm_health_buffer_set_rfr(health, 0);
 	/* mlx5_get_nic_state() of Linux: bits 10..8 of this dword; 1 and 7 are disabled and in reset. */
 	for (uint32_t state = 0; state < 16; state++) {
 		seg.dw[PRM_INITIAL_SEG_NIC_INTERFACE_DW] = rte_cpu_to_be_32(state << 8 | 0xfffff0ff);
-		CHECK_EQ(mdv_vfio_fatal_reason(&dev) != NULL, state % 8 == 1 || state % 8 == 7);
+		CHECK_EQ(mdv_vfio_fatal_reason(&dev) == MDV_FATAL_DISABLED, state % 8 == 1 || state % 8 == 7);
 	}
 	vfio.seg = NULL;
-	CHECK(mdv_vfio_fatal_reason(&dev) == NULL);
+	CHECK_EQ(mdv_vfio_fatal_reason(&dev), MDV_FATAL_NONE);
 	dev.vfio = NULL;
-	CHECK(mdv_vfio_fatal_reason(&dev) == NULL);
+	CHECK_EQ(mdv_vfio_fatal_reason(&dev), MDV_FATAL_NONE);
 }
 
 int
@@ -650,6 +645,7 @@ main(void)
 	test_lag();
 	test_arm();
 	test_match();
+	test_recorder();
 	test_alive();
 	test_suspect();
 	test_quiesce();

@@ -121,6 +121,7 @@ struct mdv_dev {
 	struct mdv_mr_table *mr; /**< Registered mempools (mdv_mr.c). */
 	struct mdv_rule_table *rules; /**< Matchers in use (mdv_rule.c). */
 	struct mdv_counter_set *counters; /**< Counters that the device supports (mdv_counters.c). */
+	struct mdv_recorder *recorder; /**< The last commands and events (mdv_recorder.h); shared by processes. */
 	struct mdv_obj *td;
 	LIST_HEAD(, mdv_obj) objects; /**< All existing objects: mdv_objects_get(). */
 	pthread_mutex_t objects_lock;

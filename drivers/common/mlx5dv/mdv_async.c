@@ -20,7 +20,7 @@
 #define IN_KEPT_BYTES 48
 
 struct slot {
-	uint64_t wr_id;
+	uint64_t wr_id, begin_ns;
 	uint32_t use;		/**< Incremented when freed, to recognise late replies. */
 	uint32_t next_free;	/**< Next free slot, or NO_SLOT. */
 	uint16_t out_bytes;	/**< 0: free. */
@@ -49,7 +49,7 @@ mdv_async_open(struct mdv_dev *dev, struct mdv_async **out)
 		return -ENOMEM;
 	async->dev = dev;
 	async->free_head = NO_SLOT;
-	async->comp = MDV_RETRY_PTR(mlx5dv_devx_create_cmd_comp(dev->ibv));
+	async->comp = MDV_RETRY_PTR(dev, mlx5dv_devx_create_cmd_comp(dev->ibv));
 	err = async->comp == NULL ? errno : -mdv_fd_nonblock(dev, async->comp->fd, "completion");
 	if (err == 0) {
 		*out = async;
@@ -167,6 +167,7 @@ mdv_async_query(struct mdv_async *async, struct mdv_obj *obj, const void *in, si
 		return mdv_fail(-rc);
 	i = async->free_head;
 	s = &async->slots[i];
+	s->begin_ns = mdv_now_ns();
 	rc = mdv_exec_query_async(obj, in, in_bytes, out_bytes, slot_number(async, i),
 				  async->comp, async->quiet);
 	if (rc != 0)
@@ -204,7 +205,8 @@ mdv_async_take(struct mdv_async *async, void *buf, size_t bytes, struct mdv_asyn
 
 	if (bytes < MDV_ASYNC_REPLY_BYTES(MDV_MAILBOX_BYTES_MIN))
 		return mdv_fail(EINVAL);
-	err = MDV_RETRY_ERR(mlx5dv_devx_get_async_cmd_comp(async->comp, head, bytes));
+	/* Without a device: EAGAIN is no failure. */
+	err = MDV_RETRY_ERR(NULL, mlx5dv_devx_get_async_cmd_comp(async->comp, head, bytes));
 	if (err == EAGAIN)
 		return nothing_there(async);
 	if (err != 0) {
@@ -220,8 +222,7 @@ mdv_async_take(struct mdv_async *async, void *buf, size_t bytes, struct mdv_asyn
 	reply->wr_id = s->wr_id;
 	reply->out = head->out_data;
 	reply->out_bytes = s->out_bytes;
-	reply->rc = mdv_cmd_result(async->dev, s->in, s->in_bytes, head->out_data, 0,
-				 async->quiet);
+	reply->rc = mdv_cmd_result(async->dev, s->in, s->in_bytes, head->out_data, 0, async->quiet, s->begin_ns);
 	slot_free(async, (uint32_t)(s - async->slots));
 	return 0;
 }

@@ -99,14 +99,15 @@ log_refusal(struct mdv_dev *dev, const void *in, size_t in_bytes, uint8_t status
  * precedence over the errno, even if the call succeeded.
  */
 int
-mdv_cmd_result(struct mdv_dev *dev, const void *in, size_t in_bytes, const void *out, int sys_err,
-	    bool quiet)
+mdv_cmd_result(struct mdv_dev *dev, const void *in, size_t in_bytes, const void *out, int sys_err, bool quiet,
+	       uint64_t begin_ns)
 {
 	const uint8_t *bytes = out;
 	uint8_t status = bytes[0];
 	uint32_t syndrome = (uint32_t)bytes[4] << 24 | bytes[5] << 16 | bytes[6] << 8 | bytes[7];
 	int err = sys_err;
 
+	mdv_record_mailboxes(dev, in, in_bytes, out, sys_err, quiet, begin_ns);
 	if (status != PRM_STATUS_OK)
 		err = prm_status_errno(status);
 	else
@@ -188,6 +189,7 @@ static int
 run_general(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out, size_t out_bytes,
 	    bool quiet)
 {
+	const uint64_t begin_ns = mdv_now_ns();
 	int err = EINTR;
 
 	if (check_mailboxes(dev, in_bytes, out_bytes) != 0)
@@ -196,7 +198,7 @@ run_general(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out, siz
 		memset(out, 0, out_bytes);
 		err = MDV_RUN_ERR(dev, mlx5dv_devx_general_cmd(dev->ibv, in, in_bytes, out, out_bytes));
 	}
-	return mdv_cmd_result(dev, in, in_bytes, out, err, quiet);
+	return mdv_cmd_result(dev, in, in_bytes, out, err, quiet, begin_ns);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(mdv_cmd)
@@ -217,6 +219,7 @@ struct mlx5dv_devx_obj *
 mdv_exec_create(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out, size_t out_bytes)
 {
 	struct mlx5dv_devx_obj *devx = NULL;
+	const uint64_t begin_ns = mdv_now_ns();
 	int err = EINTR;
 
 	if (check_mailboxes(dev, in_bytes, out_bytes) != 0)
@@ -230,7 +233,7 @@ mdv_exec_create(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out,
 		devx = MDV_RUN(dev, mlx5dv_devx_obj_create(dev->ibv, in, in_bytes, out, out_bytes));
 		err = devx != NULL ? 0 : errno != 0 ? errno : EIO;
 	}
-	if (mdv_cmd_result(dev, in, in_bytes, out, err, false) == 0)
+	if (mdv_cmd_result(dev, in, in_bytes, out, err, false, begin_ns) == 0)
 		return devx;
 	/* A handle with a refusal is not expected. Destroy it, so that nothing leaks. */
 	if (devx != NULL)
@@ -245,6 +248,7 @@ static int
 run_on(struct mdv_obj *obj, obj_call *call, const void *in, size_t in_bytes, void *out, size_t out_bytes,
        bool quiet)
 {
+	const uint64_t begin_ns = mdv_now_ns();
 	int err = EINTR;
 
 	if (check_mailboxes(obj->dev, in_bytes, out_bytes) != 0)
@@ -253,7 +257,7 @@ run_on(struct mdv_obj *obj, obj_call *call, const void *in, size_t in_bytes, voi
 		memset(out, 0, out_bytes);
 		err = MDV_RUN_ERR(obj->dev, call(obj->devx, in, in_bytes, out, out_bytes));
 	}
-	return mdv_cmd_result(obj->dev, in, in_bytes, out, err, quiet);
+	return mdv_cmd_result(obj->dev, in, in_bytes, out, err, quiet, begin_ns);
 }
 
 int
@@ -273,15 +277,20 @@ int
 mdv_exec_query_async(struct mdv_obj *obj, const void *in, size_t in_bytes, size_t out_bytes,
 		     uint64_t number, struct mlx5dv_devx_cmd_comp *comp, bool quiet)
 {
+	static const uint8_t no_reply[MDV_MAILBOX_BYTES_MIN];
+	const uint64_t begin_ns = mdv_now_ns();
 	int err;
 
 	if (check_mailboxes(obj->dev, in_bytes, out_bytes) != 0)
 		return -rte_errno;
-	err = MDV_RETRY_ERR(mlx5dv_devx_obj_query_async(obj->devx, in, in_bytes, out_bytes, number,
+	/* Without a device: the command is recorded, not the call. */
+	err = MDV_RETRY_ERR(NULL, mlx5dv_devx_obj_query_async(obj->devx, in, in_bytes, out_bytes, number,
 						  comp));
 	if (err == 0)
 		return 0;
 	mdv_suspect_if(obj->dev, err);
+	if (err != EAGAIN)
+		mdv_record_mailboxes(obj->dev, in, in_bytes, no_reply, err, quiet, begin_ns);
 	if (err != EAGAIN && !quiet)
 		log_refusal(obj->dev, in, in_bytes, PRM_STATUS_OK, 0, err);
 	return mdv_fail(err);
@@ -290,8 +299,15 @@ mdv_exec_query_async(struct mdv_obj *obj, const void *in, size_t in_bytes, size_
 int
 mdv_exec_destroy(struct mdv_obj *obj, uint16_t destroy_opcode)
 {
-	int err = MDV_RUN_DESTROY(obj->dev, mlx5dv_devx_obj_destroy, obj->devx);
+	struct mdv_record r = { .kind = MDV_RECORD_COMMAND, .op = destroy_opcode, .object = obj->id };
+	const uint64_t begin_ns = mdv_now_ns();
+	int err = MDV_DESTROY(obj->dev, mlx5dv_devx_obj_destroy, obj->devx);
 
+	if (err != 0)
+		r.kind = MDV_RECORD_COMMAND_ERRNO;
+	r.value = err;
+	r.duration_ns = mdv_duration_ns(begin_ns);
+	mdv_record_cmd(obj->dev, r, false);
 	if (err == 0)
 		return 0;
 	__atomic_fetch_add(&obj->dev->refused, 1, __ATOMIC_RELAXED);

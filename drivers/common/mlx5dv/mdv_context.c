@@ -44,7 +44,7 @@ pd_up(struct mdv_dev *dev)
 	struct mlx5dv_obj obj = { .pd = { .out = &dv_pd } };
 	int err;
 
-	dev->pd = MDV_RETRY_PTR(MDV_RUN(dev, ibv_alloc_pd(dev->ibv)));
+	dev->pd = MDV_RETRY_PTR(dev, MDV_RUN(dev, ibv_alloc_pd(dev->ibv)));
 	if (dev->pd == NULL)
 		return MDV_FAIL(dev->name, errno, "ibv_alloc_pd failed: %s", mdv_errno_name(errno));
 	obj.pd.in = dev->pd;
@@ -81,9 +81,9 @@ pd_down(struct mdv_dev *dev)
 static int
 uar_up(struct mdv_dev *dev)
 {
-	dev->uar = MDV_RETRY_PTR(mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_NC));
+	dev->uar = MDV_RETRY_PTR(dev, mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_NC));
 	if (dev->uar == NULL)
-		dev->uar = MDV_RETRY_PTR(mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_BF));
+		dev->uar = MDV_RETRY_PTR(dev, mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_BF));
 	if (dev->uar != NULL)
 		return 0;
 	return MDV_FAIL(dev->name, errno, "mlx5dv_devx_alloc_uar failed: %s", mdv_errno_name(errno));
@@ -98,7 +98,7 @@ uar_down(struct mdv_dev *dev)
 static int
 eqn_up(struct mdv_dev *dev)
 {
-	int err = MDV_RETRY_ERR(mlx5dv_devx_query_eqn(dev->ibv, 0, &dev->eqn));
+	int err = MDV_RETRY_ERR(dev, mlx5dv_devx_query_eqn(dev->ibv, 0, &dev->eqn));
 
 	if (err == 0)
 		return 0;
@@ -146,6 +146,7 @@ MDV_STAGES_DEFINE(mdv, struct mdv_dev)
 
 /* A stage may use everything that the stages before it set up. */
 static const struct mdv_stage stages[] = {
+	{ "recorder", mdv_recorder_up, mdv_recorder_down },
 	{ "context", context_up, context_down },
 	{ "capabilities", mdv_caps_read, NULL },
 	{ "LAG", mdv_lag_check, NULL },

@@ -31,7 +31,7 @@ mdv_msi_alloc(struct mdv_dev *dev, struct mdv_msi **out)
 	if (msi == NULL)
 		return -ENOMEM;
 	msi->dev = dev;
-	msi->devx = MDV_RETRY_PTR(mlx5dv_devx_alloc_msi_vector(dev->ibv));
+	msi->devx = MDV_RETRY_PTR(dev, mlx5dv_devx_alloc_msi_vector(dev->ibv));
 	if (msi->devx == NULL) {
 		(void)MDV_FAIL_DEV(dev, errno, "no interrupt vector: cannot allocate one of MSI-X: %s%s",
 				   mdv_errno_name(errno),
@@ -85,11 +85,12 @@ eqe_at(const struct mdv_eq *eq, uint32_t index)
 static struct mlx5dv_devx_eq *
 run_create(struct mdv_dev *dev, const struct prm_create_eq_in *in, struct prm_create_eq_out *out)
 {
+	const uint64_t begin_ns = mdv_now_ns();
 	struct mlx5dv_devx_eq *devx;
 
 	memset(out, 0, sizeof(*out));
 	devx = MDV_RUN_PTR(dev, mlx5dv_devx_create_eq(dev->ibv, in, sizeof(*in), out, sizeof(*out)));
-	if (mdv_cmd_result(dev, in, sizeof(*in), out, devx != NULL ? 0 : errno, false) == 0)
+	if (mdv_cmd_result(dev, in, sizeof(*in), out, devx != NULL ? 0 : errno, false, begin_ns) == 0)
 		return devx;
 	if (devx != NULL)
 		MDV_UNDO(MDV_RUN(dev, mlx5dv_devx_destroy_eq(devx)));

@@ -15,7 +15,8 @@ RTE_EXPORT_INTERNAL_SYMBOL(mdv_removed_set)
 void
 mdv_removed_set(struct mdv_dev *dev)
 {
-	__atomic_store_n(&dev->removed, true, __ATOMIC_RELAXED);
+	if (!__atomic_exchange_n(&dev->removed, true, __ATOMIC_RELAXED))
+		MDV_RECORD(dev, .kind = MDV_RECORD_REMOVED);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(mdv_quiesced)
@@ -28,14 +29,17 @@ mdv_quiesced(const struct mdv_dev *dev)
 void
 mdv_quiesced_set(struct mdv_dev *dev)
 {
-	__atomic_store_n(&dev->quiesced, true, __ATOMIC_RELAXED);
+	if (!__atomic_exchange_n(&dev->quiesced, true, __ATOMIC_RELAXED))
+		MDV_RECORD(dev, .kind = MDV_RECORD_QUIESCED, .op = 1);
 }
 
 void
 mdv_failed_set(struct mdv_dev *dev)
 {
-	if (!__atomic_exchange_n(&dev->failed, true, __ATOMIC_RELAXED))
+	if (!__atomic_exchange_n(&dev->failed, true, __ATOMIC_RELAXED)) {
+		MDV_RECORD(dev, .kind = MDV_RECORD_FATAL, .op = MDV_FATAL_KERNEL);
 		MDV_LOG(ERR, dev->name, "fatal error: the kernel resets the device, which may access memory until then");
+	}
 	mdv_removed_set(dev);
 }
 
@@ -115,9 +119,11 @@ mdv_memory_kept(const struct mdv_dev *dev)
 static void
 memory_keep(struct mdv_dev *dev, unsigned int ms)
 {
-	if (!__atomic_exchange_n(&dev->memory_kept, true, __ATOMIC_RELAXED))
+	if (!__atomic_exchange_n(&dev->memory_kept, true, __ATOMIC_RELAXED)) {
+		MDV_RECORD(dev, .kind = MDV_RECORD_QUIESCED);
 		MDV_LOG(ERR, dev->name, "the device is not quiesced after %u ms: rings and mbufs that it may write to are kept",
 			ms);
+	}
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(mdv_quiesce_wait)

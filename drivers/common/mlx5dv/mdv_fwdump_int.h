@@ -87,6 +87,16 @@ void mdv_fwdump_store_end(const struct mdv_fwdump *h, struct mdv_fwdump_store *s
 int mdv_fwdump_store_read(const struct mdv_fwdump *h, struct mdv_fwdump_info *info,
 			  struct mdv_fwdump_reg *regs, size_t count, size_t *filled);
 
+/**
+ * Opens the folder of dumps, and creates it with make. path receives its name.
+ *
+ * @return
+ *   Descriptor; -ENOENT it does not exist, logged only with make; other -errno, logged.
+ */
+int mdv_fwdump_folder(const struct rte_pci_addr *pci, bool make, char *path, size_t bytes);
+/** Writes all bytes to a file. 0; -ENOSPC; -errno. */
+int mdv_write_all(int fd, const void *from, size_t bytes);
+
 /* ---- the register gateway (mdv_vsc.c) ---- */
 
 /** Spaces; numbers as in FreeBSD (device.h), Linux (lib/pci_vsc.h) and mstflint. */

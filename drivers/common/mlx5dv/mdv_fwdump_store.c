@@ -80,12 +80,10 @@ folder_check(int dir)
 	return st.st_uid == geteuid() && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0 ? 0 : -EACCES;
 }
 
-/* Descriptor of the directory or -errno, logged; -ENOENT if it is not to be created, not logged. */
-static int
-folder_open(const struct mdv_fwdump *h, bool make)
+int
+mdv_fwdump_folder(const struct rte_pci_addr *pci, bool make, char *path, size_t bytes)
 {
-	char path[512] = "";
-	int dir = -1, ret = folder_path(path, sizeof(path));
+	int dir = -1, ret = folder_path(path, bytes);
 
 	if (ret == 0 && make && mkdir(path, 0700) != 0 && errno != EEXIST)
 		ret = -errno;
@@ -98,9 +96,17 @@ folder_open(const struct mdv_fwdump *h, bool make)
 	if (dir >= 0)
 		close(dir);
 	if (ret != -ENOENT || make)
-		MDV_LOG_PCI(ERR, &h->pci, "a dump cannot be kept in %s: %s", path,
+		MDV_LOG_PCI(ERR, pci, "a dump cannot be kept in %s: %s", path,
 			ret == -EACCES && dir >= 0 ? "others may write there" : rte_strerror(-ret));
 	return ret;
+}
+
+static int
+folder_open(const struct mdv_fwdump *h, bool make)
+{
+	char path[512] = "";
+
+	return mdv_fwdump_folder(&h->pci, make, path, sizeof(path));
 }
 
 /* ENOENT means that no dump is kept; use ENOTDIR if the directory cannot be created. */
@@ -171,8 +177,8 @@ mdv_fwdump_store_begin(const struct mdv_fwdump *h, struct mdv_fwdump_store *stor
 	return -EEXIST;
 }
 
-static int
-write_all(int fd, const void *from, size_t bytes)
+int
+mdv_write_all(int fd, const void *from, size_t bytes)
 {
 	const uint8_t *p = from;
 
@@ -203,9 +209,9 @@ mdv_fwdump_store_keep(const struct mdv_fwdump *h, struct mdv_fwdump_store *store
 	new_name(h, name, sizeof(name));
 	ret = ftruncate(store->busy, 0) == 0 ? 0 : -errno;
 	if (ret == 0)
-		ret = write_all(store->busy, &head, sizeof(head));
+		ret = mdv_write_all(store->busy, &head, sizeof(head));
 	if (ret == 0)
-		ret = write_all(store->busy, set->regs, set->count * sizeof(*set->regs));
+		ret = mdv_write_all(store->busy, set->regs, set->count * sizeof(*set->regs));
 	if (ret == 0 && linkat(store->dir, name, store->dir, h->name, 0) != 0)
 		ret = -errno;
 	if (ret != 0 && ret != -EEXIST)

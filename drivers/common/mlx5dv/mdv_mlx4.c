@@ -67,13 +67,13 @@ attributes_read(struct ibv_context *ibv, struct mdv_mlx4 *out)
 	const uint64_t wanted = out->comp_mask;
 	struct mlx4dv_context attrs = { .comp_mask = wanted };
 	struct ibv_device_attr device;
-	int err = MDV_RETRY_ERR(ibv_query_device(ibv, &device));
+	int err = MDV_RETRY_ERR(NULL, ibv_query_device(ibv, &device));
 
 	/* Compare the id of the context with that of sysfs. */
 	if (err == 0 && device.vendor_part_id != out->pci_device_id)
 		err = ENOTSUP;
 	if (err == 0)
-		err = MDV_RETRY_ERR(mlx4dv_query_device(ibv, &attrs));
+		err = MDV_RETRY_ERR(NULL, mlx4dv_query_device(ibv, &attrs));
 	if (err != 0)
 		return -err;
 	snprintf(out->fw_version, sizeof(out->fw_version), "%s", device.fw_ver);
@@ -94,7 +94,7 @@ query(struct ibv_device *ibdev, struct mdv_mlx4 *out)
 		return -ENOTSUP;
 	snprintf(out->ibdev_name, sizeof(out->ibdev_name), "%s", ibv_get_device_name(ibdev));
 	out->card = mdv_mlx4_card(out->pci_device_id);
-	ibv = MDV_RETRY_PTR(ibv_open_device(ibdev));
+	ibv = MDV_RETRY_PTR(NULL, ibv_open_device(ibdev));
 	if (ibv == NULL)
 		return -errno;
 	ret = attributes_read(ibv, out);

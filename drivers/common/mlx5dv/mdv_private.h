@@ -17,6 +17,7 @@
 
 #include "mdv.h"
 #include "mdv_compat.h"
+#include "mdv_recorder.h"
 #include "mdv_vector.h"
 
 #ifdef __has_feature
@@ -189,8 +190,18 @@ void mdv_run_end(struct mdv_dev *dev, const sigset_t *was);
 	(mdv_unresponsive(dev) ? ENODEV : mdv_run_errno(dev, MDV_RUN(dev, call)))
 int mdv_run_errno(const struct mdv_dev *dev, int ret);
 
-/** Repeats a call that returns a pointer while it fails with EINTR. NULL: errno is the reason, never 0. */
-#define MDV_RETRY_PTR(call) __extension__({ \
+/** Records a call of rdma-core that failed; no effect without a device. text: the call in the source. */
+#define MDV_CALL_FAILED(dev, text, err) do { \
+	const struct mdv_dev *const failed_dev_ = (dev); \
+	if (failed_dev_ != NULL) \
+		mdv_record_call(failed_dev_, text, err); \
+} while (0)
+
+/**
+ * Repeats a call that returns a pointer while it fails with EINTR. NULL: errno is the reason, never 0, and recorded
+ * for the device, which may be NULL.
+ */
+#define MDV_RETRY_PTR(dev, call) __extension__({ \
 	errno = 0; \
 	__auto_type make_ret_ = (call); \
 	for (int make_n_ = 1; make_ret_ == NULL && errno == EINTR && make_n_ < MDV_EINTR_TRIES; \
@@ -198,20 +209,24 @@ int mdv_run_errno(const struct mdv_dev *dev, int ret);
 		make_ret_ = (call); \
 	if (make_ret_ == NULL && errno == 0) \
 		errno = EIO; \
+	if (make_ret_ == NULL) \
+		MDV_CALL_FAILED(dev, #call, errno); \
 	make_ret_; \
 })
 
-/** Repeats a call that returns an error number while it is EINTR. Positive errno or 0. */
-#define MDV_RETRY_ERR(call) __extension__({ \
+/** Repeats a call that returns an error number while it is EINTR. Positive errno, recorded, or 0. */
+#define MDV_RETRY_ERR(dev, call) __extension__({ \
 	int retry_err_ = EINTR; \
 	for (int retry_n_ = 0; retry_err_ == EINTR && retry_n_ < MDV_EINTR_TRIES; retry_n_++) \
 		retry_err_ = mdv_positive_errno(call); \
+	if (retry_err_ != 0) \
+		MDV_CALL_FAILED(dev, #call, retry_err_); \
 	retry_err_; \
 })
 
 /** As MDV_RETRY_PTR(), for a call that runs a command. ENODEV without the call if the device is unresponsive. */
 #define MDV_RUN_PTR(dev, call) \
-	(mdv_unresponsive(dev) ? (errno = ENODEV, NULL) : MDV_RETRY_PTR(MDV_RUN(dev, call)))
+	(mdv_unresponsive(dev) ? (errno = ENODEV, NULL) : MDV_RETRY_PTR(dev, MDV_RUN(dev, call)))
 
 /**
  * Memory of rdma-core that the driver cannot free: LeakSanitizer is not to report it. rdma-core frees the memory of an
@@ -227,7 +242,7 @@ int mdv_run_errno(const struct mdv_dev *dev, int ret);
  * Calls destroy(object), with up to three attempts, 1 ms apart: a single temporary refusal would leave
  * the object and everything it refers to. The last positive errno, or 0.
  */
-#define MDV_RUN_DESTROY(dev, destroy, object) __extension__({ \
+#define MDV_DESTROY(dev, destroy, object) __extension__({ \
 	int undo_err_, undo_tries_ = 0; \
 	do { \
 		if (undo_tries_ > 0) \
@@ -239,6 +254,26 @@ int mdv_run_errno(const struct mdv_dev *dev, int ret);
 		MDV_LEFT(object); \
 	undo_err_; \
 })
+/** As MDV_DESTROY(), and records a failure as that of a call. */
+#define MDV_RUN_DESTROY(dev, destroy, object) __extension__({ \
+	const int destroy_err_ = MDV_DESTROY(dev, destroy, object); \
+	if (destroy_err_ != 0) \
+		MDV_CALL_FAILED(dev, #destroy "(", destroy_err_); \
+	destroy_err_; \
+})
+
+/* ------------------------------------------------------------------ mdv_recorder.c */
+
+/** Stage of opening: the recorder is there before the first command. */
+int mdv_recorder_up(struct mdv_dev *dev);
+void mdv_recorder_down(struct mdv_dev *dev);
+/** Records a command by its mailboxes; err: the errno that it has without a status. quiet: a refusal is expected. */
+void mdv_record_mailboxes(struct mdv_dev *dev, const void *in, size_t in_bytes, const void *out, int err, bool quiet,
+			  uint64_t begin_ns);
+/** Records a command; the lane depends on what it is and whether it succeeded. */
+void mdv_record_cmd(struct mdv_dev *dev, struct mdv_record r, bool quiet);
+/** Records a call of rdma-core that failed with a positive errno. */
+void mdv_record_call(const struct mdv_dev *dev, const char *call, int err);
 
 /* ------------------------------------------------------------------ mdv_event.c */
 
@@ -279,9 +314,12 @@ uint32_t mdv_ethtool_speed_mbps(struct mdv_dev *dev);
 
 /** Smallest inbox and outbox: the header that all commands share (PRM, command interface). */
 #define MDV_MAILBOX_BYTES_MIN 16
-/** Result of a command from its outbox and the errno of the call. Logs unless quiet. 0 or -errno. */
-int mdv_cmd_result(struct mdv_dev *dev, const void *in, size_t in_bytes, const void *out,
-		int sys_err, bool quiet);
+/**
+ * Result of a command that began at begin_ns (mdv_now_ns()), from its outbox and the errno of the call. Records it, and
+ * logs a failure unless quiet. 0 or -errno.
+ */
+int mdv_cmd_result(struct mdv_dev *dev, const void *in, size_t in_bytes, const void *out, int sys_err, bool quiet,
+		   uint64_t begin_ns);
 struct mlx5dv_devx_obj *mdv_exec_create(struct mdv_dev *dev, const void *in, size_t in_bytes,
 					void *out, size_t out_bytes);
 int mdv_exec_modify(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out,

@@ -67,7 +67,7 @@ matcher_handle(struct mdv_dev *dev, struct match_param *mask, uint16_t priority)
 		.match_criteria_enable = mdv_match_criteria(&mask->param),
 		.match_mask = (struct mlx5dv_flow_match_parameters *)mask,
 	};
-	struct mlx5dv_flow_matcher *handle = MDV_RETRY_PTR(mlx5dv_create_flow_matcher(dev->ibv, &attr));
+	struct mlx5dv_flow_matcher *handle = MDV_RETRY_PTR(dev, mlx5dv_create_flow_matcher(dev->ibv, &attr));
 
 	if (handle == NULL)
 		(void)MDV_FAIL(dev->name, errno, "mlx5dv_create_flow_matcher of priority %u failed: %s",
@@ -193,7 +193,7 @@ flow_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr, struct matche
 	struct ibv_flow *flow;
 	int err;
 
-	flow = MDV_RETRY_PTR(mlx5dv_create_flow(m->handle, (struct mlx5dv_flow_match_parameters *)value, n,
+	flow = MDV_RETRY_PTR(dev, mlx5dv_create_flow(m->handle, (struct mlx5dv_flow_match_parameters *)value, n,
 						actions));
 	if (flow != NULL)
 		return flow;

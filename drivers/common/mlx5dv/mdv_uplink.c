@@ -184,7 +184,7 @@ matcher_create(struct mdv_dev *dev)
 
 	prm_fte_match_set_misc_set_source_sqn(&mask.misc, 0xffffff);
 	prm_fte_match_set_misc_set_source_port(&mask.misc, UINT16_MAX);
-	matcher = MDV_RETRY_PTR(mlx5dv_create_flow_matcher(dev->ibv, &attr));
+	matcher = MDV_RETRY_PTR(dev, mlx5dv_create_flow_matcher(dev->ibv, &attr));
 	if (matcher == NULL)
 		(void)MDV_FAIL(dev->name, errno, "no rule of the eswitch sends to the uplink of this switchdev PF: "
 			       "mlx5dv_create_flow_matcher failed: %s", mdv_errno_name(errno));
@@ -250,7 +250,8 @@ flow_create(struct mdv_dev *dev, const struct mdv_uplink *u, uint32_t sqn)
 
 	prm_fte_match_set_misc_set_source_sqn(&value.misc, sqn);
 	prm_fte_match_set_misc_set_source_port(&value.misc, u->manager);
-	flow = MDV_RETRY_PTR(mlx5dv_create_flow(u->matcher, (struct mlx5dv_flow_match_parameters *)&value, 1, &action));
+	flow = MDV_RETRY_PTR(dev, mlx5dv_create_flow(u->matcher, (struct mlx5dv_flow_match_parameters *)&value, 1,
+						     &action));
 	if (flow != NULL)
 		return flow;
 	err = errno;

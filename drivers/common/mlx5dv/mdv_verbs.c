@@ -234,7 +234,7 @@ open_ibdev(struct mdv_dev *dev, struct ibv_device *ibdev)
 	if (!mlx5dv_is_supported(ibdev))
 		return MDV_FAIL(dev->name, ENOTSUP, "%s is not an mlx5 device", ibv_get_device_name(ibdev));
 	snprintf(dev->ibdev_name, sizeof(dev->ibdev_name), "%s", ibv_get_device_name(ibdev));
-	dev->ibv = MDV_RETRY_PTR(mlx5dv_open_device(ibdev, &attr));
+	dev->ibv = MDV_RETRY_PTR(dev, mlx5dv_open_device(ibdev, &attr));
 	if (dev->ibv != NULL)
 		return 0;
 	err = node_errno(ibdev, errno);
@@ -289,7 +289,7 @@ static int
 verbs_identify(struct mdv_dev *dev)
 {
 	struct ibv_device_attr attr;
-	int err = MDV_RETRY_ERR(ibv_query_device(dev->ibv, &attr));
+	int err = MDV_RETRY_ERR(dev, ibv_query_device(dev->ibv, &attr));
 
 	if (err != 0)
 		return MDV_FAIL(dev->name, err, "ibv_query_device failed: %s", mdv_errno_name(err));
@@ -355,12 +355,13 @@ verbs_health_check(struct mdv_dev *dev)
 {
 	struct ibv_port_attr attr;
 
-	return MDV_RETRY_ERR(ibv_query_port(dev->ibv, mdv_own(dev)->ib_port, &attr));
+	return MDV_RETRY_ERR(dev, ibv_query_port(dev->ibv, mdv_own(dev)->ib_port, &attr));
 }
 
 static uint32_t
 event_bit(struct mdv_dev *dev, const struct ibv_async_event *event)
 {
+	MDV_RECORD(dev, .kind = MDV_RECORD_EVENT, .op = event->event_type, .object = event->element.port_num);
 	switch (event->event_type) {
 	case IBV_EVENT_PORT_ACTIVE:
 	case IBV_EVENT_PORT_ERR:
@@ -426,11 +427,10 @@ static int
 verbs_vector_up(struct mdv_vector *v)
 {
 	struct mdv_dev *dev = v->dev;
-	int err;
-
 	/* The kernel spreads the interrupts of completion vectors over the processors (mlx5_core, pci_irq.c). */
-	err = MDV_RETRY_ERR(mlx5dv_devx_query_eqn(dev->ibv, dev->vectors_taken % RTE_MAX(dev->ibv->num_comp_vectors, 1),
-						  &v->eqn));
+	const uint32_t vector = dev->vectors_taken % RTE_MAX(dev->ibv->num_comp_vectors, 1);
+	int err = MDV_RETRY_ERR(dev, mlx5dv_devx_query_eqn(dev->ibv, vector, &v->eqn));
+
 	if (err != 0)
 		return MDV_FAIL(dev->name, err, "no interrupt vector: mlx5dv_devx_query_eqn failed: %s",
 				mdv_errno_name(err));
@@ -439,7 +439,7 @@ verbs_vector_up(struct mdv_vector *v)
 	if (v->fd < 0)
 		return MDV_FAIL(dev->name, errno, "no interrupt vector: cannot create an eventfd: %s",
 				mdv_errno_name(errno));
-	v->channel = MDV_RETRY_PTR(mlx5dv_devx_create_event_channel(dev->ibv,
+	v->channel = MDV_RETRY_PTR(dev, mlx5dv_devx_create_event_channel(dev->ibv,
 			MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA));
 	if (v->channel != NULL)
 		return 0;
@@ -453,7 +453,7 @@ static int
 verbs_vector_attach(struct mdv_vector *v, struct mdv_cq *cq)
 {
 	struct mdv_dev *dev = v->dev;
-	int err = MDV_RETRY_ERR(mlx5dv_devx_subscribe_devx_event_fd(v->channel, v->fd, cq->obj->devx,
+	int err = MDV_RETRY_ERR(dev, mlx5dv_devx_subscribe_devx_event_fd(v->channel, v->fd, cq->obj->devx,
 							      PRM_EVENT_TYPE_COMP));
 
 	if (err == 0)

@@ -456,7 +456,7 @@ static int
 verbs_link(struct mdv_dev *dev, struct mdv_link *link)
 {
 	struct ibv_port_attr attr;
-	int err = MDV_RETRY_ERR(ibv_query_port(dev->ibv, mdv_own(dev)->ib_port, &attr));
+	int err = MDV_RETRY_ERR(dev, ibv_query_port(dev->ibv, mdv_own(dev)->ib_port, &attr));
 
 	if (err != 0) {
 		mdv_suspect_if(dev, err);

@@ -41,7 +41,7 @@ struct mdv_vfio {
  * Reason of a fatal state, or NULL. Reads a few registers; any thread. As Linux does in
  * mlx5_health_check_fatal_sensors() (drivers/net/ethernet/mellanox/mlx5/core/health.c).
  */
-const char *mdv_vfio_fatal_reason(struct mdv_dev *dev);
+enum mdv_fatal mdv_vfio_fatal_reason(struct mdv_dev *dev);
 /** Starts the thread that calls mlx5dv_vfio_process_events(3). 0 or -errno, logged. */
 int mdv_vfio_thread_start(struct mdv_dev *dev);
 void mdv_vfio_thread_stop(struct mdv_dev *dev);

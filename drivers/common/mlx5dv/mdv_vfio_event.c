@@ -112,7 +112,7 @@ waits_long(struct mdv_dev *dev)
 
 /* ------------------------------------------------------------------ health */
 
-static const char *
+static enum mdv_fatal
 fatal_registers(const struct prm_initial_seg *seg)
 {
 	const struct prm_health_buffer *health = prm_initial_seg_health_buffer_c(seg);
@@ -120,18 +120,17 @@ fatal_registers(const struct prm_initial_seg *seg)
 
 	/* PCI reads of a removed device return all ones. */
 	if (seg->dw[0] == UINT32_MAX && seg->dw[1] == UINT32_MAX)
-		return "no response on the PCI bus";
+		return MDV_FATAL_NO_RESPONSE;
 	if (prm_health_buffer_get_fw_version(health) == UINT32_MAX)
-		return "health buffer not readable";
+		return MDV_FATAL_HEALTH_BUFFER;
 	if (prm_health_buffer_get_rfr(health) != 0 && prm_health_buffer_get_synd(health) != 0)
 		return prm_health_buffer_get_synd(health) == PRM_HEALTH_SYND_ASYNC_EQ_OVERRUN_ERR ?
-			"fatal firmware error: event queue overrun" :
-			"fatal firmware error";
+			MDV_FATAL_EQ_OVERRUN : MDV_FATAL_FIRMWARE;
 	nic = rte_be_to_cpu_32(seg->dw[PRM_INITIAL_SEG_NIC_INTERFACE_DW]) >> MDV_NIC_SHIFT &
 	      MDV_NIC_MASK;
 	if (nic == MDV_NIC_DISABLED || nic == MDV_NIC_RESET)
-		return "firmware disabled the interface";
-	return NULL;
+		return MDV_FATAL_DISABLED;
+	return MDV_FATAL_NONE;
 }
 
 /* Acquire: the caller's loads from the segment follow, also if it has read the same registers before. */
@@ -141,14 +140,12 @@ segment(const struct mdv_dev *dev)
 	return dev->vfio != NULL ? __atomic_load_n(&dev->vfio->seg, __ATOMIC_ACQUIRE) : NULL;
 }
 
-const char *
+enum mdv_fatal
 mdv_vfio_fatal_reason(struct mdv_dev *dev)
 {
 	const struct prm_initial_seg *seg = segment(dev);
 
-	if (seg == NULL)
-		return NULL;
-	return fatal_registers(seg);
+	return seg != NULL ? fatal_registers(seg) : MDV_FATAL_NONE;
 }
 
 /** Returns whether the health counter has not changed for MDV_STALLED_MS. Event thread only. */
@@ -172,12 +169,18 @@ health_stalled(struct mdv_dev *dev)
 }
 
 static void
-device_failed(struct mdv_dev *dev, const char *why)
+device_failed(struct mdv_dev *dev, enum mdv_fatal why)
 {
+	const struct prm_initial_seg *seg = segment(dev);
+	uint32_t synd = 0;
+
+	if (seg != NULL && (why == MDV_FATAL_FIRMWARE || why == MDV_FATAL_EQ_OVERRUN))
+		synd = prm_health_buffer_get_synd(prm_initial_seg_health_buffer_c(seg));
 	/* Event thread and health checks may find the failure at the same time: log it once. */
 	pthread_mutex_lock(&dev->vfio->eq_lock);
 	if (!mdv_removed(dev)) {
-		MDV_LOG(ERR, dev->name, "device failed: %s", why);
+		MDV_LOG(ERR, dev->name, "device failed: %s", mdv_fatal_name(why));
+		MDV_RECORD(dev, .kind = MDV_RECORD_FATAL, .op = why, .value = synd);
 		mdv_removed_set(dev);
 		waits_end(dev);
 		if (dev->event_fd >= 0)
@@ -192,20 +195,20 @@ device_failed(struct mdv_dev *dev, const char *why)
 static bool
 thread_step(struct mdv_dev *dev, bool serve)
 {
-	const char *why = mdv_vfio_fatal_reason(dev);
+	enum mdv_fatal why = mdv_vfio_fatal_reason(dev);
 	int err = 0;
 
-	if (why == NULL && health_stalled(dev))
-		why = "health counter stalled";
-	if (why == NULL && waits_long(dev))
-		why = "command timeout";
-	if (why == NULL && serve && !mdv_removed(dev)) {
+	if (why == MDV_FATAL_NONE && health_stalled(dev))
+		why = MDV_FATAL_STALLED;
+	if (why == MDV_FATAL_NONE && waits_long(dev))
+		why = MDV_FATAL_TIMEOUT;
+	if (why == MDV_FATAL_NONE && serve && !mdv_removed(dev)) {
 		err = mdv_positive_errno(mlx5dv_vfio_process_events(dev->ibv));
 		if (err != 0 && !mdv_removed(dev))
 			MDV_LOG(ERR, dev->name, "cannot serve a request of the device: %s%s",
 				mdv_errno_name(err), err == ENOMEM ? " (locked memory limit?)" : "");
 	}
-	if (why != NULL)
+	if (why != MDV_FATAL_NONE)
 		device_failed(dev, why);
 	return !mdv_removed(dev);
 }
@@ -311,9 +314,11 @@ mdv_vfio_events_take(struct mdv_dev *dev)
 
 	pthread_mutex_lock(&v->eq_lock);
 	mdv_msi_drain(v->msi);
-	while (mdv_eq_take(v->eq, &eqe))
+	while (mdv_eq_take(v->eq, &eqe)) {
+		MDV_RECORD(dev, .kind = MDV_RECORD_EVENT, .op = eqe.type);
 		if (eqe.type == PRM_EVENT_TYPE_PORT_CHANGE)
 			events |= MDV_EVENT_LINK;
+	}
 	mdv_eq_arm(v->eq);
 	if (mdv_removed(dev)) {
 		events |= MDV_EVENT_REMOVED;
@@ -327,9 +332,9 @@ mdv_vfio_events_take(struct mdv_dev *dev)
 int
 mdv_vfio_health_check(struct mdv_dev *dev)
 {
-	const char *why = mdv_vfio_fatal_reason(dev);
+	enum mdv_fatal why = mdv_vfio_fatal_reason(dev);
 
-	if (why != NULL)
+	if (why != MDV_FATAL_NONE)
 		device_failed(dev, why);
 	return mdv_removed(dev) ? ENODEV : 0;
 }

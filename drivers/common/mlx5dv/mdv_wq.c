@@ -329,11 +329,11 @@ mdv_rq_set_vlan_strip(struct mdv_rq *rq, bool on)
 static int
 attach_uar(struct mdv_dev *dev, bool wc, struct mdv_sq *sq)
 {
-	sq->uar = MDV_RETRY_PTR(mlx5dv_devx_alloc_uar(dev->ibv, wc ? MLX5DV_UAR_ALLOC_TYPE_BF :
+	sq->uar = MDV_RETRY_PTR(dev, mlx5dv_devx_alloc_uar(dev->ibv, wc ? MLX5DV_UAR_ALLOC_TYPE_BF :
 								     MLX5DV_UAR_ALLOC_TYPE_NC));
 	sq->db_wc = wc == (sq->uar != NULL);
 	if (sq->uar == NULL)
-		sq->uar = MDV_RETRY_PTR(mlx5dv_devx_alloc_uar(dev->ibv, wc ? MLX5DV_UAR_ALLOC_TYPE_NC :
+		sq->uar = MDV_RETRY_PTR(dev, mlx5dv_devx_alloc_uar(dev->ibv, wc ? MLX5DV_UAR_ALLOC_TYPE_NC :
 									     MLX5DV_UAR_ALLOC_TYPE_BF));
 	if (sq->uar != NULL) {
 		sq->db_reg = sq->uar->reg_addr;
