@@ -3,16 +3,19 @@
 
 /**
  * @file
- * `devx explain`: print the meaning of a refused firmware command, or of an error completion.
+ * `explain`, `devx explain`: print the meaning of a refused firmware command, of an error completion, or of a file of
+ * the driver's recorder.
  */
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <mdv.h>
 #include <mdv_inspect.h>
 
 #include "explain.h"
+#include "recorder.h"
 #include "tm.h"
 
 static void
@@ -62,14 +65,52 @@ refusal(const char *word, const char *more)
 	return 0;
 }
 
+/* A word that is no status may be the path of a file. */
+static bool
+is_path(const char *word)
+{
+	uint64_t status;
+	uint8_t found;
+
+	return mdv_status_find(word, &found) != 0 && tm_parse_u64(word, 0, UINT64_MAX, &status) != 0 &&
+	       (strchr(word, '/') != NULL || access(word, F_OK) == 0);
+}
+
+static int
+recording(const char *path, bool json)
+{
+	struct recorder r;
+	char why[128];
+	int ret = recorder_read(path, &r, why, sizeof(why));
+
+	if (ret != 0) {
+		tm_error("explain: '%s': %s", path, why);
+		return ret;
+	}
+	if (json)
+		ret = recorder_print_json(stdout, &r);
+	else
+		recorder_print(stdout, &r);
+	if (ret == 0 && fflush(stdout) != 0)
+		ret = -errno;
+	if (ret != 0)
+		tm_error("explain: 'stdout': %s", strerror(-ret));
+	recorder_free(&r);
+	return ret;
+}
+
 int
 tm_explain(unsigned int n, const char *const words[])
 {
+	const bool json = n == 2 && strcmp(words[1], "--json") == 0;
+
+	if ((n == 1 || json) && is_path(words[0]))
+		return recording(words[0], json);
 	if (n == 2 && strcmp(words[0], "cqe") == 0)
 		return completion(words[1]);
 	if ((n == 1 && strcmp(words[0], "cqe") != 0) || n == 2)
 		return refusal(words[0], n == 2 ? words[1] : NULL);
-	tm_error("devx explain takes: STATUS [SYNDROME], or cqe SYNDROME (devx explain 9 0x2a3d5c)");
+	tm_error("devx explain takes: STATUS [SYNDROME], cqe SYNDROME, or FILE [--json] (devx explain 9 0x2a3d5c)");
 	return -EINVAL;
 }
 
@@ -90,7 +131,8 @@ tm_explain_line(const char *rest)
 void
 tm_explain_help(FILE *out)
 {
-	fputs("       dpdk-test-mlx devx explain STATUS|cqe [SYNDROME]        explain a refused firmware command or a CQE\n",
+	fputs("       dpdk-test-mlx explain STATUS|cqe [SYNDROME]             explain a refused firmware command or a CQE\n"
+	      "       dpdk-test-mlx explain FILE [--json]                     explain what the driver's recorder has written\n",
 	      out);
 }
 

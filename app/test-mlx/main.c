@@ -203,6 +203,8 @@ main(int argc, char **argv)
 	}
 	if (argc > 1 && strcmp(argv[1], "devx") == 0)
 		return tm_explain_main(argc - 2, argv + 2);
+	if (argc > 1 && strcmp(argv[1], "explain") == 0)
+		return tm_explain_main(argc - 1, argv + 1);
 	if (option_given(argc, argv, "--doctor"))
 		return tm_doctor() == 0 ? TM_EXIT_OK : TM_EXIT_FAILED;
 	tm_config_defaults(&app->cfg);

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+
+/**
+ * @file
+ * Prints what the recorder has as a summary and a story, or as JSON.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "recorder.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define LINE_BYTES 512
+
+static const char *const reasons[MDV_RECORDER_REASONS] = {
+	[MDV_RECORDER_REQUEST] = "on request", [MDV_RECORDER_DEVICE] = "because the device failed or was removed",
+	[MDV_RECORDER_QUEUE] = "because a queue was given up",
+};
+
+/* Nanoseconds since 1970 of a time of CLOCK_MONOTONIC. */
+static uint64_t
+since_1970_ns(const struct recorder *r, uint64_t time_ns)
+{
+	return r->head.written_ns - (r->head.written_monotonic_ns - time_ns);
+}
+
+/* "2026-11-28 12:04:26.123456"; format without date: the time alone. */
+static const char *
+time_text(uint64_t ns, const char *format, char *text, size_t bytes)
+{
+	time_t s = (time_t)(ns / SECOND_NS);
+	char whole[32] = "?";
+	struct tm tm;
+
+	if (gmtime_r(&s, &tm) != NULL)
+		strftime(whole, sizeof(whole), format, &tm);
+	snprintf(text, bytes, "%s.%06u", whole, (unsigned int)(ns % SECOND_NS / 1000));
+	return text;
+}
+
+/* Seconds from one time to another, signed. */
+static double
+seconds(uint64_t from_ns, uint64_t to_ns)
+{
+	return (double)(int64_t)(to_ns - from_ns) / 1e9;
+}
+
+/* The time that others are relative to: that of the cause, else that of the writing. */
+static uint64_t
+origin_ns(const struct recorder *r, const struct recorder_cause *cause)
+{
+	return cause->at != NULL ? cause->at->time_ns : r->head.written_monotonic_ns;
+}
+
+/* ------------------------------------------------------------------ runs of records that are one line */
+
+static bool
+alike(const struct mdv_record *a, const struct mdv_record *b)
+{
+	if (recorder_is_query(a) && recorder_is_query(b))
+		return true;
+	return a->kind == b->kind && a->op == b->op && a->status == b->status && a->flags == b->flags &&
+	       (a->kind == MDV_RECORD_COMMAND || a->kind == MDV_RECORD_DROPS || a->kind == MDV_RECORD_REPAIR ||
+		a->arg == b->arg) && (a->value == b->value || a->kind == MDV_RECORD_DROPS) &&
+	       (a->object == b->object || a->kind == MDV_RECORD_COMMAND);
+}
+
+/* Number of records from index i on that are one line; the cause always has its own. */
+static unsigned int
+run_length(const struct recorder *r, const struct recorder_cause *cause, unsigned int i)
+{
+	unsigned int n = 1;
+
+	while (&r->records[i] != cause->at && i + n < r->n && &r->records[i + n] != cause->at &&
+	       alike(&r->records[i], &r->records[i + n]))
+		n++;
+	return n;
+}
+
+/* A run of n records in words. */
+static void
+run_describe(const struct recorder *r, unsigned int i, unsigned int n, char *text, size_t bytes)
+{
+	const struct mdv_record *first = &r->records[i], *last = &r->records[i + n - 1];
+	uint64_t sum = 0;
+	size_t used;
+
+	if (n > 1 && recorder_is_query(first)) {
+		snprintf(text, bytes, "%u queries ok", n);
+		return;
+	}
+	recorder_describe(r, first, text, bytes);
+	if (n == 1)
+		return;
+	used = strlen(text);
+	for (unsigned int k = 0; k < n; k++)
+		sum += first[k].value;
+	if (first->kind == MDV_RECORD_DROPS)
+		snprintf(text + used, bytes - used, "; with the following ones %" PRIu64, sum);
+	else
+		snprintf(text + used, bytes - used, "; %u times", n);
+	used = strlen(text);
+	snprintf(text + used, bytes - used, ", the last %.6f s later", seconds(first->time_ns, last->time_ns));
+}
+
+/* ------------------------------------------------------------------ text */
+
+static void
+summary_print(FILE *out, const struct recorder *r, const struct recorder_cause *cause)
+{
+	const struct mdv_recorder_head *h = &r->head;
+	char at[48];
+
+	fprintf(out, "port %u, %s (%s%s%s), firmware %s, %s, by %s\n", h->port_id, h->device, h->ibdev,
+		h->netdev[0] != '\0' ? ", " : "", h->netdev, h->firmware, h->driver,
+		h->mode == MDV_OPEN_VFIO ? "VFIO" : "verbs");
+	fprintf(out, "written by process %" PRIu32 " %s at %s UTC, %u records\n\n", h->pid, reasons[h->reason],
+		time_text(h->written_ns, "%Y-%m-%d %H:%M:%S", at, sizeof(at)), r->n);
+	fprintf(out, "what happened:  %s\n", cause->what);
+	if (cause->at != NULL)
+		fprintf(out, "when:           %s UTC, %.3f s before the file was written\n",
+			time_text(since_1970_ns(r, cause->at->time_ns), "%Y-%m-%d %H:%M:%S", at, sizeof(at)),
+			seconds(cause->at->time_ns, h->written_monotonic_ns));
+	fprintf(out, "likely cause:   %s\n", cause->likely);
+	fprintf(out, "what to do:     %s\n", cause->todo);
+	if (cause->command[0] != '\0')
+		fprintf(out, "to reproduce:   %s\n", cause->command);
+	else
+		fprintf(out, "to reproduce:   no rule of mlxemu: %s\n", cause->no_command);
+}
+
+static void
+overwritten_print(FILE *out, const struct recorder *r)
+{
+	static const uint8_t log_lane[] = MDV_LOG_LANE;
+	static const char *const lanes[] = { "queries", "other commands that succeeded", "events and failures" };
+
+	for (unsigned int i = 0; i < MDV_NB_LANES; i++)
+		if (r->head.noted[i] > 1u << log_lane[i])
+			fprintf(out, "(%" PRIu32 " earlier %s are overwritten)\n", r->head.noted[i] - (1u << log_lane[i]),
+				lanes[i]);
+}
+
+void
+recorder_print(FILE *out, const struct recorder *r)
+{
+	struct recorder_cause cause;
+	char text[LINE_BYTES], at[48];
+	uint64_t origin;
+	unsigned int n;
+
+	recorder_cause_find(r, &cause);
+	summary_print(out, r, &cause);
+	origin = origin_ns(r, &cause);
+	fprintf(out, "\n%-15s  %13s   (seconds from %s)\n", "time, UTC", "relative", cause.at != NULL ? "the cause, which is marked" :
+		"the writing of the file");
+	overwritten_print(out, r);
+	for (unsigned int i = 0; i < r->n; i += n) {
+		const struct mdv_record *rec = &r->records[i];
+
+		n = run_length(r, &cause, i);
+		run_describe(r, i, n, text, sizeof(text));
+		fprintf(out, "%s  %+13.6f %c %s\n",
+			time_text(since_1970_ns(r, rec->time_ns), "%H:%M:%S", at, sizeof(at)),
+			seconds(origin, rec->time_ns), rec == cause.at ? '>' : recorder_is_failure(rec) ? '!' : ' ', text);
+	}
+}
+
+/* ------------------------------------------------------------------ JSON */
+
+static json_t *
+json_summary(const struct recorder *r, const struct recorder_cause *cause)
+{
+	const struct mdv_recorder_head *h = &r->head;
+
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:s, s:I, s:s, s:s, s:s, s:s, s:s}",
+			 "device", h->device, "rdma_device", h->ibdev, "interface", h->netdev, "firmware", h->firmware,
+			 "driver", h->driver, "mode", h->mode == MDV_OPEN_VFIO ? "vfio" : "verbs",
+			 "written", reasons[h->reason], "port", (int)h->port_id, "pid", (json_int_t)h->pid,
+			 "cause", cause->id, "written_ns", (json_int_t)h->written_ns, "what", cause->what,
+			 "likely", cause->likely, "todo", cause->todo, "reproduce", cause->command,
+			 "no_reproduction", cause->no_command != NULL ? cause->no_command : "");
+}
+
+static json_t *
+json_record(const struct recorder *r, const struct mdv_record *rec, const struct recorder_cause *cause)
+{
+	char text[LINE_BYTES];
+
+	recorder_describe(r, rec, text, sizeof(text));
+	return json_pack("{s:I, s:f, s:i, s:b, s:b, s:i, s:i, s:I, s:i, s:I, s:i, s:I, s:s}",
+			 "time_ns", (json_int_t)since_1970_ns(r, rec->time_ns),
+			 "relative_s", seconds(origin_ns(r, cause), rec->time_ns), "kind", (int)rec->kind,
+			 "failure", (int)recorder_is_failure(rec), "cause", (int)(rec == cause->at), "op", (int)rec->op,
+			 "arg", (int)rec->arg, "object", (json_int_t)rec->object, "status", (int)rec->status,
+			 "value", (json_int_t)rec->value, "flags", (int)rec->flags,
+			 "duration_ns", (json_int_t)rec->duration_ns, "text", text);
+}
+
+int
+recorder_print_json(FILE *out, const struct recorder *r)
+{
+	json_t *root, *list = json_array();
+	struct recorder_cause cause;
+	int ret = 0;
+
+	recorder_cause_find(r, &cause);
+	root = json_summary(r, &cause);
+	for (unsigned int i = 0; i < r->n && ret == 0; i++)
+		ret = json_array_append_new(list, json_record(r, &r->records[i], &cause)) == 0 ? 0 : -ENOMEM;
+	if (ret == 0 && json_object_set(root, "records", list) != 0)
+		ret = -ENOMEM;
+	if (ret == 0 && (json_dumpf(root, out, JSON_INDENT(1)) != 0 || fputc('\n', out) == EOF))
+		ret = -EIO;
+	json_decref(list);
+	json_decref(root);
+	return ret;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+
+/**
+ * @file
+ * Records of the recorder in words.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <mdv_inspect.h>
+
+#include "recorder.h"
+
+/** A text under construction; what does not fit is cut off. */
+struct text {
+	char *at;
+	size_t bytes, used;
+};
+
+static void __rte_format_printf(2, 3)
+add(struct text *t, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	t->used += vsnprintf(t->at + t->used, t->bytes - t->used, format, args);
+	va_end(args);
+	t->used = RTE_MIN(t->used, t->bytes - 1);
+}
+
+static const char *
+name_of(const char *const names[], unsigned int n, unsigned int i)
+{
+	return i < n && names[i] != NULL ? names[i] : "unknown";
+}
+#define NAME(names, i) name_of(names, RTE_DIM(names), i)
+
+static void
+add_errno(struct text *t, uint32_t err)
+{
+	const char *name = strerrorname_np((int)err);
+
+	if (name != NULL)
+		add(t, "%s (%s)", name, strerror((int)err));
+	else
+		add(t, "errno %" PRIu32, err);
+}
+
+static void
+add_duration(struct text *t, const struct mdv_record *rec)
+{
+	if (rec->duration_ns == UINT32_MAX)
+		add(t, ", took 4.3 s or more");
+	else if (rec->duration_ns >= 1000000)
+		add(t, ", took %.1f ms", rec->duration_ns / 1e6);
+	else if (rec->duration_ns != 0)
+		add(t, ", took %.1f us", rec->duration_ns / 1e3);
+}
+
+void
+recorder_queue_name(const struct mdv_record *rec, char *text, size_t bytes)
+{
+	snprintf(text, bytes, "%s queue %u", rec->flags & MDV_RECORD_TX ? "Tx" : "Rx", rec->arg);
+}
+
+static bool
+ends_with(const char *name, const char *end)
+{
+	size_t a = strlen(name), b = strlen(end);
+
+	return a >= b && strcmp(name + a - b, end) == 0;
+}
+
+/* The object of a command; with the queue that it is, if a record names it. */
+static void
+add_object(struct text *t, const struct recorder *r, const struct mdv_record *rec)
+{
+	const char *name = mdv_command_name(rec->op);
+	const bool sq = ends_with(name, "_SQ");
+	char queue[32];
+
+	if (rec->object == 0)
+		return;
+	add(t, " 0x%" PRIx32, rec->object);
+	for (unsigned int i = 0; (sq || ends_with(name, "_RQ")) && i < r->n; i++) {
+		const struct mdv_record *q = &r->records[i];
+
+		if (q->kind != MDV_RECORD_QUEUE || q->object != rec->object || ((q->flags & MDV_RECORD_TX) != 0) != sq)
+			continue;
+		recorder_queue_name(q, queue, sizeof(queue));
+		add(t, " (%s)", queue);
+		return;
+	}
+}
+
+static void
+add_quiet(struct text *t, const struct mdv_record *rec)
+{
+	if (rec->flags & MDV_RECORD_QUIET)
+		add(t, ", which is no failure: the driver tries whether it works");
+}
+
+static void
+command(struct text *t, const struct recorder *r, const struct mdv_record *rec)
+{
+	struct mdv_explanation e;
+
+	add(t, "%s", mdv_command_name(rec->op));
+	if (strcmp(mdv_command_name(rec->op), "UNKNOWN") == 0)
+		add(t, " 0x%x", rec->op);
+	add_object(t, r, rec);
+	if (rec->arg != 0)
+		add(t, ", op_mod 0x%x", rec->arg);
+	if (rec->kind == MDV_RECORD_COMMAND_ERRNO) {
+		add(t, " failed without a status of the firmware: ");
+		add_errno(t, rec->value);
+	} else if (rec->status != 0) {
+		mdv_explain(rec->status, rec->value, &e);
+		add(t, " refused: %s (0x%02x, %s), syndrome 0x%" PRIx32 " (%s)", e.name, rec->status, e.meaning,
+		    rec->value, e.syndrome);
+	} else {
+		add(t, " ok");
+	}
+	add_quiet(t, rec);
+	add_duration(t, rec);
+}
+
+static void
+call(struct text *t, const struct recorder *r __rte_unused, const struct mdv_record *rec)
+{
+	add(t, "%s() failed: ", mdv_call_name(rec->op));
+	add_errno(t, rec->value);
+	add_quiet(t, rec);
+}
+
+static void
+event(struct text *t, const struct recorder *r, const struct mdv_record *rec)
+{
+	if (r->head.mode == MDV_OPEN_VFIO)
+		add(t, "event of the device: %s", mdv_event_name(rec->op));
+	else
+		add(t, "event of the kernel: %s", ibv_event_type_str(rec->op));
+	if (rec->object != 0)
+		add(t, ", port %" PRIu32 " of the RDMA device", rec->object);
+}
+
+static void
+fatal(struct text *t, const struct recorder *r __rte_unused, const struct mdv_record *rec)
+{
+	add(t, "the device failed: %s", mdv_fatal_name(rec->op));
+	if (rec->value != 0)
+		add(t, ", health syndrome 0x%" PRIx32 " (%s)", rec->value, mdv_health_name((uint8_t)rec->value));
+}
+
+static void
+removed(struct text *t, const struct recorder *r __rte_unused, const struct mdv_record *rec __rte_unused)
+{
+	add(t, "the device is removed: nothing is sent to it any more");
+}
+
+static void
+quiesced(struct text *t, const struct recorder *r __rte_unused, const struct mdv_record *rec)
+{
+	add(t, "%s", rec->op ? "the device does no DMA any more" :
+	    "it is not known that the device does no DMA: memory that it may write to is kept");
+}
+
+static void
+link(struct text *t, const struct recorder *r __rte_unused, const struct mdv_record *rec)
+{
+	add(t, "link %s", rec->op ? "up" : "down");
+	if (rec->value == UINT32_MAX)
+		add(t, ", speed unknown");
+	else if (rec->value != 0)
+		add(t, ", %" PRIu32 " Mb/s", rec->value);
+}
+
+static void
+outcome(struct text *t, const struct mdv_record *rec)
+{
+	if (rec->value != 0) {
+		add(t, " failed: ");
+		add_errno(t, rec->value);
+	}
+	add_duration(t, rec);
+}
+
+static void
+port(struct text *t, const struct recorder *r __rte_unused, const struct mdv_record *rec)
+{
+	static const char *const steps[] = { "probe", "configure", "start", "stop", "close" };
+
+	add(t, "port %s", NAME(steps, rec->op));
+	outcome(t, rec);
+}
+
+static void
+queue(struct text *t, const struct recorder *r __rte_unused, const struct mdv_record *rec)
+{
+	static const char *const steps[] = { "start", "stop" };
+	char name[32];
+
+	recorder_queue_name(rec, name, sizeof(name));
+	add(t, "%s (%s 0x%" PRIx32 "): %s", name, rec->flags & MDV_RECORD_TX ? "SQ" : "RQ", rec->object,
+	    NAME(steps, rec->op));
+	outcome(t, rec);
+}
+
+static void
+queue_error(struct text *t, const struct recorder *r __rte_unused, const struct mdv_record *rec)
+{
+	static const char *const causes[] = {
+		[MDV_CAUSE_BAD] = "invalid completion", [MDV_CAUSE_LOST] = "a completion is missing",
+		[MDV_CAUSE_STALL] = "nothing completes any more",
+		[MDV_CAUSE_FORMAT] = "its completions are to be whole ones: no failure",
+	};
+	char name[32];
+
+	recorder_queue_name(rec, name, sizeof(name));
+	add(t, "%s (%s 0x%" PRIx32 "): ", name, rec->flags & MDV_RECORD_TX ? "SQ" : "RQ", rec->object);
+	if (rec->op == MDV_CAUSE_ERROR)
+		add(t, "error completion %s (0x%02x, %s), vendor syndrome 0x%02" PRIx32, mdv_syndrome_name(rec->status),
+		    rec->status, mdv_syndrome_meaning(rec->status), rec->value);
+	else
+		add(t, "%s", NAME(causes, rec->op));
+}
+
+static void
+repair(struct text *t, const struct recorder *r __rte_unused, const struct mdv_record *rec)
+{
+	char name[32];
+
+	recorder_queue_name(rec, name, sizeof(name));
+	add(t, "%s: ", name);
+	if (rec->op == MDV_REPAIR_DONE) {
+		add(t, "repaired, %" PRIu32 " packets lost", rec->value);
+	} else if (rec->op == MDV_REPAIR_FAILED) {
+		add(t, "the repair failed: ");
+		add_errno(t, rec->value);
+	} else {
+		add(t, "given up: it failed too often");
+	}
+	add_duration(t, rec);
+}
+
+static void
+secondary(struct text *t, const struct recorder *r __rte_unused, const struct mdv_record *rec)
+{
+	add(t, "secondary process %" PRIu32 " %s", rec->object, rec->op ? "attached" : "left");
+}
+
+static void
+drops(struct text *t, const struct recorder *r __rte_unused, const struct mdv_record *rec)
+{
+	static const char *const kinds[] = {
+		[MDV_DROPS_MISSED] = "frames were missed: no buffer was posted (imissed)",
+		[MDV_DROPS_NOMBUF] = "mbufs were missing when rings were refilled (rx_nombuf)",
+		[MDV_DROPS_RX_ERRORS] = "error completions of receive queues (ierrors)",
+		[MDV_DROPS_TX] = "packets were not sent (oerrors)",
+	};
+
+	add(t, "%" PRIu32 " %s", rec->value, NAME(kinds, rec->op));
+}
+
+static void
+clock_record(struct text *t, const struct recorder *r __rte_unused, const struct mdv_record *rec)
+{
+	add(t, "timestamps are %s", rec->op ? "back" : "absent");
+	if (rec->value != 0) {
+		add(t, ": ");
+		add_errno(t, rec->value);
+	}
+}
+
+void
+recorder_describe(const struct recorder *r, const struct mdv_record *rec, char *text, size_t bytes)
+{
+	static void (*const rows[MDV_RECORD_KINDS])(struct text *t, const struct recorder *r,
+						    const struct mdv_record *rec) = {
+		[MDV_RECORD_COMMAND] = command, [MDV_RECORD_COMMAND_ERRNO] = command, [MDV_RECORD_CALL] = call,
+		[MDV_RECORD_EVENT] = event, [MDV_RECORD_FATAL] = fatal, [MDV_RECORD_REMOVED] = removed,
+		[MDV_RECORD_QUIESCED] = quiesced, [MDV_RECORD_LINK] = link, [MDV_RECORD_PORT] = port,
+		[MDV_RECORD_QUEUE] = queue, [MDV_RECORD_QUEUE_ERROR] = queue_error, [MDV_RECORD_REPAIR] = repair,
+		[MDV_RECORD_SECONDARY] = secondary, [MDV_RECORD_DROPS] = drops, [MDV_RECORD_CLOCK] = clock_record,
+	};
+	struct text t = { .at = text, .bytes = bytes };
+
+	if (rec->kind < RTE_DIM(rows) && rows[rec->kind] != NULL)
+		rows[rec->kind](&t, r, rec);
+	else
+		add(&t, "record of kind %u, which this program does not know", rec->kind);
+}
+
+bool
+recorder_is_failure(const struct mdv_record *rec)
+{
+	if (rec->flags & MDV_RECORD_QUIET)
+		return false;
+	switch (rec->kind) {
+	case MDV_RECORD_COMMAND:
+		return rec->status != 0;
+	case MDV_RECORD_COMMAND_ERRNO:
+	case MDV_RECORD_CALL:
+	case MDV_RECORD_PORT:
+	case MDV_RECORD_QUEUE:
+		return rec->value != 0;
+	case MDV_RECORD_FATAL:
+	case MDV_RECORD_REMOVED:
+	case MDV_RECORD_DROPS:
+		return true;
+	case MDV_RECORD_QUEUE_ERROR:
+		return rec->op != MDV_CAUSE_FORMAT;
+	case MDV_RECORD_REPAIR:
+		return rec->op != MDV_REPAIR_DONE;
+	case MDV_RECORD_LINK:
+	case MDV_RECORD_CLOCK:
+		return rec->op == 0;
+	default:
+		return false;
+	}
+}
+
+bool
+recorder_is_query(const struct mdv_record *rec)
+{
+	return rec->kind == MDV_RECORD_COMMAND && rec->status == 0 && mdv_command_reads(rec->op, rec->arg);
+}
