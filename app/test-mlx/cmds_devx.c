@@ -94,6 +94,13 @@ word_is_port(const char *word, size_t len)
 	return tm_parse_u64(text, 0, RTE_MAX_ETHPORTS - 1, &port) == 0;
 }
 
+/* A PCI address, by its colon; not the path of a file. */
+static bool
+word_is_pci(const char *word, size_t len)
+{
+	return memchr(word, ':', len) != NULL && word[0] != '/';
+}
+
 /* Convert "[PORT] WORD WORD" to the telemetry command "/mlxpmd/WHAT,PORT,WORD,WORD". -E2BIG: too long. */
 static int
 request_make(const struct tm_app *app, const char *what, const char *rest, char *command, size_t size)
@@ -103,7 +110,7 @@ request_make(const struct tm_app *app, const char *what, const char *rest, char 
 	const char *word = rest;
 
 	/* A PCI address is that of a device that is not a port of mlxpmd. */
-	if (!word_is_port(rest, len) && memchr(rest, ':', len) == NULL)
+	if (!word_is_port(rest, len) && !word_is_pci(rest, len))
 		n += snprintf(command + n, size - n, ",%u", app->nb_ports > 0 ? app->port_ids[0] : 0);
 	for (word += strspn(word, " \t"); *word != '\0' && n < size; word += strspn(word, " \t")) {
 		len = strcspn(word, " \t");
@@ -119,9 +126,10 @@ port_check(const char *what, const char *rest)
 {
 	size_t len = strcspn(rest, " \t");
 	bool port = word_is_port(rest, len);
+	/* It takes nothing else as the first word. */
+	bool takes_port = strcmp(what, "objects") == 0 || (strcmp(what, "recorder") == 0 && rest[0] != '/');
 
-	if (port ? rte_eth_dev_is_valid_port(atoi(rest)) :
-	    len == 0 || strcmp(what, "objects") != 0 || memchr(rest, ':', len) != NULL)
+	if (port ? rte_eth_dev_is_valid_port(atoi(rest)) : len == 0 || !takes_port || word_is_pci(rest, len))
 		return 0;
 	tm_error("no port '%.*s'", (int)len, rest);
 	return -ENODEV;
@@ -135,7 +143,8 @@ static const struct query {
 	{ "caps", "[PORT] [PAGE], or the PCI address of an mlx4 device", "devx caps 1 ethernet_offloads", 0, 1 },
 	{ "objects", "[PORT]", "devx objects 1", 0, 0 },
 	{ "cmd", "[PORT] OPCODE [HEX]", "devx cmd QUERY_SQ 00000000000010a7", 1, 2 },
-	{ "explain", "STATUS [SYNDROME], or cqe SYNDROME", "devx explain 9 0x2a3d5c", 0, 0 },
+	{ "explain", "STATUS [SYNDROME], cqe SYNDROME, or FILE [--json]", "devx explain 9 0x2a3d5c", 0, 0 },
+	{ "recorder", "[PORT] [FILE], an absolute path", "devx recorder 1 /tmp/recorded", 0, 1 },
 };
 
 static int
@@ -156,7 +165,7 @@ query_check(const struct query *q, const char *rest)
 		word += strcspn(word, " \t");
 		word += strspn(word, " \t");
 	}
-	if (memchr(rest, ':', len) != NULL)
+	if (word_is_pci(rest, len))
 		return n == 1 ? 0 : query_usage(q);
 	n -= word_is_port(rest, len);
 	return n >= q->min && n <= q->max ? 0 : query_usage(q);
@@ -189,6 +198,8 @@ devx_request(struct tm_app *app, const struct query *q, const char *rest)
 	object_print(reply);
 	result = json_string_value(json_object_get(reply, "answer"));
 	ret = result == NULL || strcmp(result, "done") == 0 ? 0 : -EREMOTEIO;
+	if (json_object_get(reply, "errno") != NULL)
+		ret = -EIO;
 	json_decref(reply);
 	return ret;
 }
@@ -227,14 +238,14 @@ devx_usage_run(struct tm_app *app __rte_unused, struct tm_words *words __rte_unu
 }
 
 TM_WORD(devx_word, 0, "devx");
-TM_WORD(devx_what, 1, "caps#objects#cmd#explain");
+TM_WORD(devx_what, 1, "caps#objects#cmd#explain#recorder");
 TM_REST(devx_rest);
 TM_CMD(tm_cmd_devx, devx_run,
        "devx caps [P|PCI] [PAGE] | objects [P] | cmd [P] OPCODE [HEX] | explain STATUS|cqe [SYNDROME]: "
-       "query the firmware",
+       "query the firmware; recorder [P] [FILE]: write the last commands and events, explain FILE: explain them",
        TM_TOKEN(devx_word), TM_TOKEN(devx_what), TM_TOKEN(devx_rest));
 
-TM_CMD(tm_cmd_devx_short, devx_short_run, "devx caps|objects: the same for the first port",
+TM_CMD(tm_cmd_devx_short, devx_short_run, "devx caps|objects|recorder: the same for the first port",
        TM_TOKEN(devx_word), TM_TOKEN(devx_what));
 
 TM_CMD(tm_cmd_devx_usage, devx_usage_run, "devx: print the arguments, with examples", TM_TOKEN(devx_word));

@@ -90,7 +90,7 @@ def failure(testpmd, kept):
 def run():
     with tempfile.TemporaryDirectory(prefix="mlxfwdump.") as kept:
         os.environ["MLXPMD_FWDUMP_DIR"] = kept
-        with pmdlib.Testpmd(eal_args=pmdlib.eal(telemetry=True), emu_args=["--vf", "1"]) as testpmd:
+        with pmdlib.Testpmd(eal_args=pmdlib.eal("recorder=off", telemetry=True), emu_args=["--vf", "1"]) as testpmd:
             client = Client()
             states(client, testpmd)
             bad_input(client)

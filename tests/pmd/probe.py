@@ -26,7 +26,7 @@ CASES = [
      "stats_age_ms=0|10..60000, txq_inline_mpw=0..930, txq_inline_max=0..930, txqs_min_inline=0..1024, "
      "open=verbs|vfio, doorbell=auto|nc|wc, mprq_en=0|1, mprq_log_stride_num=0|3..16, "
      "mprq_log_stride_size=0|6..13, mprq_max_memcpy_len=0..65535, rxqs_min_mprq=0..65535, "
-     "lro_timeout_usec=0..65535"),
+     "lro_timeout_usec=0..65535, recorder=off|on"),
 ]
 
 

@@ -30,7 +30,8 @@ def check_info(client, port):
                                "stats_age_ms": 100, "txq_inline_mpw": 0, "txq_inline_max": 0,
                                "txqs_min_inline": 8, "open": "verbs", "doorbell": "auto", "mprq_en": 0,
                                "mprq_log_stride_num": 0, "mprq_log_stride_size": 0,
-                               "mprq_max_memcpy_len": 128, "rxqs_min_mprq": 12, "lro_timeout_usec": 0}, info)
+                               "mprq_max_memcpy_len": 128, "rxqs_min_mprq": 12, "lro_timeout_usec": 0,
+                               "recorder": "on"}, info)
     for direction in ("rx_burst", "tx_burst"):
         check(info[direction]["name"] not in ("", "none") and info[direction]["why"], info)
     check(info["rx_compression"] == {"name": "hash",

@@ -19,7 +19,7 @@ int mlxpmd_logtype;
 #define RX_BURSTS "allowed are auto|scalar|neon|sse|avx2|avx512vl|avx512|ifma"
 #define TX_BURSTS "allowed are auto|scalar|neon|sse|avx2|avx512vl|avx512"
 #define CLOCKS "allowed are auto|page|host|realtime|raw"
-#define KNOWN "allowed are rx_burst=auto|scalar|neon|sse|avx2|avx512vl|avx512|ifma, tx_burst=auto|scalar|neon|sse|avx2|avx512vl|avx512, clock=auto|page|host|realtime|raw, rxq_cqe_comp_en=0..4|128..132, stats_age_ms=0|10..60000, txq_inline_mpw=0..930, txq_inline_max=0..930, txqs_min_inline=0..1024, open=verbs|vfio, doorbell=auto|nc|wc, mprq_en=0|1, mprq_log_stride_num=0|3..16, mprq_log_stride_size=0|6..13, mprq_max_memcpy_len=0..65535, rxqs_min_mprq=0..65535, lro_timeout_usec=0..65535"
+#define KNOWN "allowed are rx_burst=auto|scalar|neon|sse|avx2|avx512vl|avx512|ifma, tx_burst=auto|scalar|neon|sse|avx2|avx512vl|avx512, clock=auto|page|host|realtime|raw, rxq_cqe_comp_en=0..4|128..132, stats_age_ms=0|10..60000, txq_inline_mpw=0..930, txq_inline_max=0..930, txqs_min_inline=0..1024, open=verbs|vfio, doorbell=auto|nc|wc, mprq_en=0|1, mprq_log_stride_num=0|3..16, mprq_log_stride_size=0|6..13, mprq_max_memcpy_len=0..65535, rxqs_min_mprq=0..65535, lro_timeout_usec=0..65535, recorder=off|on"
 #define AGES "allowed are 0|10..60000"
 
 static const struct {
@@ -92,6 +92,7 @@ static const struct {
 	{ "mprq_log_stride_size=14", -EINVAL, { 0 }, "devarg mprq_log_stride_size=14: allowed are 0|6..13" },
 	{ "mprq_max_memcpy_len=65536", -EINVAL, { 0 }, "devarg mprq_max_memcpy_len=65536: allowed are 0..65535" },
 	{ "rxqs_min_mprq=-1", -EINVAL, { 0 }, "devarg rxqs_min_mprq=-1: allowed are 0..65535" },
+	{ "recorder=1", -EINVAL, { 0 }, "devarg recorder=1: allowed are off|on" },
 	{ "lro_timeout_usec=65536", -EINVAL, { 0 }, "devarg lro_timeout_usec=65536: allowed are 0..65535" },
 	{ "rx_burst=scalar,clock=1", -EINVAL, { 0 }, "devarg clock=1: " CLOCKS },
 };
@@ -161,6 +162,7 @@ check_numbers(void)
 		NUMBER(mprq_max_memcpy_len, "", 128), NUMBER(mprq_max_memcpy_len, "mprq_max_memcpy_len=0", 0),
 		NUMBER(rxqs_min_mprq, "", 12), NUMBER(rxqs_min_mprq, "rxqs_min_mprq=0", 0),
 		NUMBER(lro_timeout_usec, "", 0), NUMBER(lro_timeout_usec, "lro_timeout_usec=32", 32),
+		NUMBER(recorder, "", 1), NUMBER(recorder, "recorder=off", 0), NUMBER(recorder, "recorder=on", 1),
 #undef NUMBER
 	};
 	unsigned int i, value, failed = 0;
@@ -184,7 +186,7 @@ check_random(unsigned int rounds)
 {
 	static const char *const pieces[] = { "rx_burst", "tx_burst", "clock", "class", "=", ",", "auto",
 					      "scalar", "page", "raw", "host", "realtime", "stats_age_ms", "10", "[", "]", "eth", "x", "%s",
-					      "\n", "\xff", "driver" };
+					      "\n", "\xff", "driver", "recorder", "off" };
 	unsigned int i, k, lines, failed = 0;
 	struct mlxpmd_devargs got;
 	char args[256], *text, *p;

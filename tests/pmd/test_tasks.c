@@ -12,6 +12,7 @@
 
 #include "../check.h"
 #include "mlxpmd_ctrl.h"
+#include "mlxpmd_recorder.h"
 #include "host_sim.h"
 
 #define MS UINT64_C(1000000)
@@ -258,6 +259,24 @@ mlxpmd_counts_asleep(struct mlxpmd_port *p, bool now)
 	set_awake += !now;
 }
 
+#define COUNTS(name, params, allowed, counter) \
+void \
+name params \
+{ \
+	CHECK(allowed); \
+	(counter)++; \
+}
+
+/* Drops are looked at under the lock; a file is written without it, and before the application may close the port. */
+static unsigned int drop_looks, given_up_looks, recordings, link_records;
+COUNTS(mlxpmd_recorder_watch, (struct mlxpmd_port *p, uint64_t at_ns), p == &port && at_ns == now_ns && lock_held(),
+       drop_looks)
+COUNTS(mlxpmd_recorder_given_up, (struct mlxpmd_port *p), p == &port && !lock_held(), given_up_looks)
+COUNTS(mlxpmd_recorder_failed, (struct mlxpmd_port *p, enum mdv_recorder_reason reason),
+       p == &port && !lock_held() && reason == MDV_RECORDER_DEVICE && waits == 0 && quiesces == 1, recordings)
+COUNTS(mlxpmd_link_record, (struct mlxpmd_port *p),
+       p == &port && lock_held() && !eth_dev.data->dev_conf.intr_conf.lsc, link_records)
+
 /* Whether the dump is to end at once, after less than a second, and after a second. */
 static bool stops[3];
 
@@ -314,6 +333,7 @@ reset(void)
 	events = 0;
 	running_rc = alarm_rc = 0;
 	refreshes = checks_memory = checks_repair = quiesces = dumps = waits = 0;
+	drop_looks = given_up_looks = recordings = 0;
 	lines = alarms = set_asleep = set_awake = 0;
 	adds_left = UINT_MAX;
 	now_ns = 1000 * MS;
@@ -485,7 +505,7 @@ test_link(void)
 	up = false;
 	data.dev_conf.intr_conf.lsc = 0;
 	CHECK_EQ(run("link"), MLXPMD_TASK_IDLE);
-	CHECK(refreshes == 1 && strcmp(requested, "") == 0);
+	CHECK(refreshes == 1 && link_records == 0 && strcmp(requested, "") == 0);
 	data.dev_conf.intr_conf.lsc = 1;
 	CHECK_EQ(run("link"), MLXPMD_TASK_IDLE);
 	notified = false;
@@ -506,6 +526,7 @@ test_watch(void)
 {
 	start();
 	CHECK_EQ(run("queue_watch"), 2 * MS);
+	CHECK_EQ(drop_looks, 1);
 	CHECK(checks_memory == 1 && checks_repair == 0 && set_awake == 1 && set_asleep == 0 && requested[0] == '\0');
 	asleep = true;
 	CHECK_EQ(run("queue_watch"), 8 * MS);
@@ -518,7 +539,7 @@ test_watch(void)
 	CHECK_EQ(run("queue_watch"), 8 * MS);
 	CHECK_STR(requested, "notify ");
 	CHECK_EQ(run("queue_repair"), MLXPMD_TASK_IDLE);
-	CHECK(checks_repair == 1 && strcmp(requested, "notify ") == 0);
+	CHECK(checks_repair == 1 && given_up_looks == 1 && strcmp(requested, "notify ") == 0);
 	/* Each reset of a queue is a notice of its own, and follows the others. */
 	aged = true;
 	CHECK_EQ(run("flow_age"), 7 * MS);
@@ -558,7 +579,7 @@ test_health(void)
 	start();
 	notified = true;
 	CHECK_EQ(run("health"), MLXPMD_TASK_IDLE);
-	CHECK(lines == 0 && quiesces == 0 && dumps == 0);
+	CHECK(lines == 0 && quiesces == 0 && dumps == 0 && recordings == 0);
 	alive = false;
 	up = true;
 	CHECK_EQ(run("health"), MLXPMD_TASK_IDLE);
@@ -568,7 +589,7 @@ test_health(void)
 	CHECK_STR(notices(), "RMV ");
 	/* Once. */
 	CHECK_EQ(run("health"), MLXPMD_TASK_IDLE);
-	CHECK(lines == 1 && dumps == 1 && strcmp(requested, "") == 0);
+	CHECK(lines == 1 && dumps == 1 && recordings == 1 && strcmp(requested, "") == 0);
 	end();
 	/* The link is down with it. */
 	start();

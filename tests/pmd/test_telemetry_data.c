@@ -301,7 +301,7 @@ test_info(void)
 		  "devargs/rx_burst=avx2\ndevargs/tx_burst=auto\ndevargs/clock=auto\ndevargs/rxq_cqe_comp_en=0\n"
 		  "devargs/stats_age_ms=100\ndevargs/txq_inline_mpw=0\ndevargs/txq_inline_max=0\ndevargs/txqs_min_inline=0\ndevargs/open=vfio\n"
 		  "devargs/doorbell=auto\ndevargs/mprq_en=0\ndevargs/mprq_log_stride_num=0\ndevargs/mprq_log_stride_size=0\n"
-		  "devargs/mprq_max_memcpy_len=0\ndevargs/rxqs_min_mprq=0\ndevargs/lro_timeout_usec=0\n"
+		  "devargs/mprq_max_memcpy_len=0\ndevargs/rxqs_min_mprq=0\ndevargs/lro_timeout_usec=0\ndevargs/recorder=off\n"
 		  "capabilities/pci_device_id=4125\ncapabilities/vport=1\ncapabilities/log_max_cq_sz=2\ncapabilities/log_max_wq_sz=3\n"
 		  "capabilities/log_max_rqt_size=4\ncapabilities/max_sq_desc_bytes=80\ncapabilities/min_inline_mode=6\ncapabilities/log_min_strides=3\n"
 		  "capabilities/max_mtu=7\ncapabilities/device_frequency_khz=8\ncapabilities/checksum=1\ncapabilities/vlan_insert=0\n"

@@ -65,7 +65,8 @@ enum mlxpmd_burst_mode {
 	ROW(mprq_log_stride_size, "0|6..13") \
 	ROW(mprq_max_memcpy_len, "0..65535") \
 	ROW(rxqs_min_mprq, "0..65535") \
-	ROW(lro_timeout_usec, "0..65535")
+	ROW(lro_timeout_usec, "0..65535") \
+	ROW(recorder, "off|on")
 
 /** Memory type of the doorbell registers: non-cached or write-combining. */
 enum mlxpmd_doorbell { MLXPMD_DOORBELL_AUTO, MLXPMD_DOORBELL_NC, MLXPMD_DOORBELL_WC };
@@ -87,6 +88,7 @@ struct mlxpmd_devargs {
 	/** Longest packets in bytes that are copied into multi-packet WQEs, and into SEND WQEs; 0: none. */
 	unsigned int txq_inline_mpw, txq_inline_max;
 	unsigned int txqs_min_inline;	/**< Ports with fewer Tx queues copy none. */
+	unsigned int recorder;		/**< After a failure the recorder is written to a file. */
 };
 /**
  * Parses devargs; one line per mistake that names the key and what is allowed.
@@ -130,6 +132,16 @@ struct mlxpmd_netdev {
 	bool vf_noted;	/**< What these modes are on a virtual function was logged. */
 };
 
+#define MLXPMD_RECORDED_DOWN 1
+#define MLXPMD_RECORDED_UP 2
+/** What the recorder remembers between two calls (mlxpmd_recorder.c). */
+struct mlxpmd_recorder {
+	uint64_t drops_due_ns, drops_wait_ns, drops[4]; /**< Lost packets: when to look, how often, and so far. */
+	uint64_t written_ns;	/**< When a file was written last; 0: never. */
+	uint8_t link;		/**< MLXPMD_RECORDED_*; 0: none yet. Atomic. */
+	bool given_up;		/**< A queue was given up, and no file is written yet. Worker only. */
+};
+
 /** One port. eth_dev->data->dev_private. */
 struct mlxpmd_port {
 	struct rte_eth_dev *eth_dev;
@@ -159,6 +171,7 @@ struct mlxpmd_port {
 	bool link_notified;		/**< Link state that the application was last notified of: atomic. */
 	struct mlxpmd_queue_list queues[MLXPMD_NB_KINDS]; /**< That are set up, by number. Under the lock. */
 	struct mlxpmd_timesync timesync;
+	struct mlxpmd_recorder recorder;
 	enum mdv_mini_cqe mini_cqe;	/**< Of the receive queues' compressed completions, */
 	bool mini_cqe_enhanced;	/**< their layout; false without compression; */
 	const char *mini_cqe_why;	/**< and why; NULL: the port was not started yet. */

@@ -14,6 +14,7 @@
 
 #include "mlxpmd.h"
 #include "mlxpmd_clock_refresh.h"
+#include "mlxpmd_recorder.h"
 
 /* Of a source that steps all the time, one line is logged in so many seconds. */
 #define STEP_LOG_SECONDS 10
@@ -87,10 +88,11 @@ has_expired(const struct mlxpmd_clock_refresher *r, uint64_t now)
 
 /* Counts and logs once that stamps became absent. */
 static void
-absent_note(struct mlxpmd_clock_refresher *r, const char *why)
+absent_note(struct mlxpmd_clock_refresher *r, int rc, const char *why)
 {
 	if (r->absent)
 		return;
+	MDV_RECORD(r->dev, .kind = MDV_RECORD_CLOCK, .value = -rc);
 	r->absent = true;
 	r->info.expired++;
 	MLXPMD_LOG(WARNING, "port %u: timestamps are absent: %s", r->port_id, why);
@@ -158,6 +160,7 @@ lines_publish(struct mlxpmd_clock *clock, const struct mdv_clock_state *state, u
 	r->info.generation = clock->board.generation;
 	if (r->absent && !has_expired(r, now)) {
 		r->absent = false;
+		MDV_RECORD(r->dev, .kind = MDV_RECORD_CLOCK, .op = 1);
 		MLXPMD_LOG(NOTICE, "port %u: timestamps are back", r->port_id);
 	}
 }
@@ -204,11 +207,11 @@ clock_refresh(void *arg)
 	now = rte_rdtsc();
 	pthread_mutex_lock(&r->lock);
 	if (has_expired(r, now))
-		absent_note(r, rc == 0 ? "the clock was not refreshed in time" :
+		absent_note(r, rc, rc == 0 ? "the clock was not refreshed in time" :
 			       "the source gave no usable reading for too long");
 	if (is_broken(clock, &state, rc)) {
 		lines_withdraw(clock, now);
-		absent_note(r, rc != 0 ? rte_strerror(-rc) : "the source cannot be trusted");
+		absent_note(r, rc, rc != 0 ? rte_strerror(-rc) : "the source cannot be trusted");
 	} else if (rc == 0 || r->info.generation != 0) {
 		/* Of a busy source the last line again, for as long as the line itself holds. */
 		lines_publish(clock, &state, now);

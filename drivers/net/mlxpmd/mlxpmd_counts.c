@@ -407,6 +407,15 @@ is_late(struct mlxpmd_port *port, enum mlxpmd_counts_of which, uint64_t queried_
 	return mlxpmd_running(port) && now_ns > due_ns + LATE_NS && !failing(c, which);
 }
 
+uint64_t
+mlxpmd_counts_missed(const struct mlxpmd_port *port)
+{
+	struct mlxpmd_counts counts;
+
+	snapshot(port->counts, MLXPMD_MISSED, &counts);
+	return counts.missed;
+}
+
 void
 mlxpmd_counts_read(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
 		   struct mlxpmd_counts *counts)

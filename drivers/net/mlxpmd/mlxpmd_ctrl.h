@@ -284,6 +284,8 @@ void mlxpmd_counts_read(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
 void mlxpmd_counts_settle(struct mlxpmd_port *port);
 /** For the queue watch: whether the application sleeps on all receive queues. */
 void mlxpmd_counts_asleep(struct mlxpmd_port *port, bool asleep);
+/** Frames missed as they were read last. Unlike mlxpmd_counts_get() this does not count as a reading. */
+uint64_t mlxpmd_counts_missed(const struct mlxpmd_port *port);
 /** Microseconds since the query of these values was issued. */
 uint64_t mlxpmd_counts_age_us(const struct mlxpmd_counts *counts, enum mlxpmd_counts_of which);
 void mlxpmd_counts_info_get(struct mlxpmd_port *port, struct mlxpmd_counts_info *info);
@@ -322,6 +324,8 @@ bool mlxpmd_repair_check(struct mlxpmd_port *port, uint64_t now_ns, bool *failed
 void mlxpmd_repair_quiesce_all(struct mlxpmd_port *port);
 /** Reads the link and stores it in ethdev. @return Whether it differs from the last one notified. */
 bool mlxpmd_link_refresh(struct mlxpmd_port *port);
+/** Reads the link for the recorder. */
+void mlxpmd_link_record(struct mlxpmd_port *port);
 /** Records that the application is notified of ethdev's link. @return Whether it differs from the last one. */
 bool mlxpmd_link_set_notified(struct mlxpmd_port *port);
 /** Whether the application was last notified that the link is up. */

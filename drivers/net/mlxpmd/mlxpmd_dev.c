@@ -3,6 +3,7 @@
 /* Capabilities of a port, configure, start and stop. */
 
 #include "mlxpmd_ctrl.h"
+#include "mlxpmd_recorder.h"
 
 #define DEV_BURST_DEFAULT 32
 
@@ -121,11 +122,9 @@ configure_check(const struct mlxpmd_port *port, const struct rte_eth_conf *conf)
 	return 0;
 }
 
-int
-mlxpmd_dev_configure(struct rte_eth_dev *eth_dev)
+static int
+configure(struct mlxpmd_port *port, struct rte_eth_conf *conf)
 {
-	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
-	struct rte_eth_conf *conf = &eth_dev->data->dev_conf;
 	int rc;
 
 	rc = configure_check(port, conf);
@@ -139,6 +138,17 @@ mlxpmd_dev_configure(struct rte_eth_dev *eth_dev)
 					 mlxpmd_rx_offloads(&port->mdv->caps);
 	port->filter.vlan_on = (conf->rxmode.offloads & RTE_ETH_RX_OFFLOAD_VLAN_FILTER) != 0;
 	return 0;
+}
+
+int
+mlxpmd_dev_configure(struct rte_eth_dev *eth_dev)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	const uint64_t begin_ns = mlxpmd_now_ns();
+	int rc = configure(port, &eth_dev->data->dev_conf);
+
+	mlxpmd_record_port(port, MDV_PORT_CONFIGURE, rc, begin_ns);
+	return rc;
 }
 
 /* ------------------------------------------------------------------ start and stop */
@@ -183,6 +193,7 @@ int
 mlxpmd_dev_start(struct rte_eth_dev *eth_dev)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	const uint64_t begin_ns = mlxpmd_now_ns();
 	int rc;
 
 	if (mdv_removed(port->mdv))
@@ -193,6 +204,7 @@ mlxpmd_dev_start(struct rte_eth_dev *eth_dev)
 	if (rc == 0)
 		mlxpmd_counts_settle(port);
 	pthread_mutex_unlock(&port->lock);
+	mlxpmd_record_port(port, MDV_PORT_START, rc, begin_ns);
 	return rc;
 }
 
@@ -200,11 +212,13 @@ int
 mlxpmd_dev_stop(struct rte_eth_dev *eth_dev)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	const uint64_t begin_ns = mlxpmd_now_ns();
 
 	pthread_mutex_lock(&port->lock);
 	mlxpmd_stages_down(port, start_stages, RTE_DIM(start_stages));
 	/* No frame is missed any more: read the final count. */
 	mlxpmd_counts_settle(port);
 	pthread_mutex_unlock(&port->lock);
+	mlxpmd_record_port(port, MDV_PORT_STOP, 0, begin_ns);
 	return 0;
 }

@@ -196,6 +196,7 @@ mlxpmd_devargs_parse(const struct rte_devargs *devargs, struct mlxpmd_devargs *o
 		.txqs_min_inline = TXQS_MIN_INLINE,
 		.mprq_max_memcpy_len = MPRQ_MEMCPY_BYTES,
 		.rxqs_min_mprq = MPRQ_MIN_RXQS,
+		.recorder = 1,
 	};
 	return devargs_read(devargs, out);
 }

@@ -5,6 +5,7 @@
 #include <net/if.h>
 
 #include "mlxpmd_ctrl.h"
+#include "mlxpmd_recorder.h"
 #include "mlxpmd_secondary.h"
 #include "mlxpmd_variant.h"
 
@@ -162,6 +163,7 @@ int
 mlxpmd_dev_init(struct rte_eth_dev *eth_dev)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	const uint64_t begin_ns = mlxpmd_now_ns();
 	int rc;
 
 	port->eth_dev = eth_dev;
@@ -181,6 +183,7 @@ mlxpmd_dev_init(struct rte_eth_dev *eth_dev)
 	rc = mlxpmd_stages_up(port, probe_stages, RTE_DIM(probe_stages));
 	if (rc != 0)
 		return rc;
+	mlxpmd_record_port(port, MDV_PORT_PROBE, 0, begin_ns);
 	MLXPMD_LOG(INFO, "port %u: %s is %s%s%s, firmware %s, " RTE_ETHER_ADDR_PRT_FMT,
 		   port->port_id, eth_dev->device->name, port->mdv->ibdev_name,
 		   port->mdv->netdev_name[0] != '\0' ? ", interface " : "", port->mdv->netdev_name,
@@ -194,6 +197,7 @@ mlxpmd_dev_close(struct rte_eth_dev *eth_dev)
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	unsigned int kind, i;
 
+	mlxpmd_record_port(port, MDV_PORT_CLOSE, 0, mlxpmd_now_ns());
 	mlxpmd_telemetry_down(port); /* Telemetry reads the queues no more, */
 	mlxpmd_primary_down(port); /* nor do secondary processes. */
 	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++)

@@ -5,6 +5,7 @@
 #include <rte_cycles.h>
 
 #include "mlxpmd_ctrl.h"
+#include "mlxpmd_recorder.h"
 
 /* How long a caller of rte_eth_link_get() waits for the link, and how often it is read. */
 #define LINK_WAIT_MS 1000
@@ -33,6 +34,33 @@ link_read(struct mlxpmd_port *port, struct rte_eth_link *link)
 	return 0;
 }
 
+static void
+link_record(struct mlxpmd_port *port, const struct rte_eth_link *link)
+{
+	const uint8_t is = link->link_status == RTE_ETH_LINK_UP ? MLXPMD_RECORDED_UP : MLXPMD_RECORDED_DOWN;
+
+	if (__atomic_exchange_n(&port->recorder.link, is, __ATOMIC_RELAXED) != is)
+		MDV_RECORD(port->mdv, .kind = MDV_RECORD_LINK, .op = link->link_status,
+			   .value = link->link_status == RTE_ETH_LINK_UP ? link->link_speed : 0);
+}
+
+/* Stores the link in ethdev. 0: its state changed, else -1. */
+static int
+link_set(struct mlxpmd_port *port, const struct rte_eth_link *link)
+{
+	link_record(port, link);
+	return rte_eth_linkstatus_set(port->eth_dev, link);
+}
+
+void
+mlxpmd_link_record(struct mlxpmd_port *port)
+{
+	struct rte_eth_link link;
+
+	if (link_read(port, &link) == 0)
+		link_record(port, &link);
+}
+
 int
 mlxpmd_link_update(struct rte_eth_dev *eth_dev, int wait_to_complete)
 {
@@ -51,7 +79,7 @@ mlxpmd_link_update(struct rte_eth_dev *eth_dev, int wait_to_complete)
 	}
 	if (rc != 0)
 		return rc;
-	return rte_eth_linkstatus_set(eth_dev, &link);
+	return link_set(port, &link);
 }
 
 bool
@@ -67,7 +95,7 @@ mlxpmd_link_refresh(struct mlxpmd_port *port)
 
 	if (link_read(port, &link) != 0)
 		return false;
-	(void)rte_eth_linkstatus_set(port->eth_dev, &link);
+	(void)link_set(port, &link);
 	return (link.link_status == RTE_ETH_LINK_UP) != mlxpmd_link_notified(port);
 }
 

@@ -13,6 +13,7 @@
 #include <rte_malloc.h>
 
 #include "mlxpmd_ctrl.h"
+#include "mlxpmd_recorder.h"
 
 static int
 queue_may(const struct mlxpmd_queue *q, enum mlxpmd_qstep step)
@@ -51,6 +52,14 @@ queue_create(struct mlxpmd_queue *q)
 	return rc;
 }
 
+/* Records a step of a queue. Returns rc. */
+static int
+recorded(const struct mlxpmd_queue *q, enum mdv_record_queue op, int rc)
+{
+	MDV_RECORD(q->port->mdv, .kind = MDV_RECORD_QUEUE, .op = op, .value = -rc, MLXPMD_RECORD_QUEUE(q));
+	return rc;
+}
+
 static int
 queue_start(struct mlxpmd_queue *q)
 {
@@ -60,14 +69,14 @@ queue_start(struct mlxpmd_queue *q)
 	if (rc == 0)
 		rc = q->ops->arm(q);
 	if (rc != 0)
-		return rc;
+		return recorded(q, MDV_QUEUE_START, rc);
 	rc = mdv_wq_modify(&q->hw.wq, MDV_QS_RDY);
 	if (rc != 0) {
 		q->ops->disarm(q);
-		return rc;
+		return recorded(q, MDV_QUEUE_START, rc);
 	}
 	mlxpmd_queue_ready(q);
-	return 0;
+	return recorded(q, MDV_QUEUE_START, 0);
 }
 
 /* A ready work queue goes to ERR by itself, possibly between the last query of its state and this command. */
@@ -118,6 +127,7 @@ queue_stop(struct mlxpmd_queue *q)
 		state = mlxpmd_queue_state(q);
 	}
 	rc = wq_reset(&q->hw.wq, state != MLXPMD_QS_READY && state != MLXPMD_QS_QUIESCING);
+	(void)recorded(q, MDV_QUEUE_STOP, rc);
 	if (rc != 0)
 		return rc;
 	mlxpmd_qstate_store(&q->state, MLXPMD_QS_RESET);

@@ -8,6 +8,7 @@
  */
 
 #include "mlxpmd_ctrl.h"
+#include "mlxpmd_recorder.h"
 
 #define MS_NS UINT64_C(1000000)
 /* A missing completion before one that is there is lost after this time. */
@@ -112,6 +113,18 @@ diagnosis(const struct mlxpmd_queue *q, char *text, size_t size)
 	return text;
 }
 
+/* The numbers in files of the recorder. */
+static_assert((int)MLXPMD_CAUSE_ERROR == MDV_CAUSE_ERROR && (int)MLXPMD_CAUSE_BAD == MDV_CAUSE_BAD &&
+	      (int)MLXPMD_CAUSE_LOST == MDV_CAUSE_LOST && (int)MLXPMD_CAUSE_STALL == MDV_CAUSE_STALL &&
+	      (int)MLXPMD_CAUSE_FORMAT == MDV_CAUSE_FORMAT, "enum mdv_record_cause");
+
+static void
+repair_record(const struct mlxpmd_queue *q, enum mdv_record_repair op, uint32_t value, uint64_t begin_ns)
+{
+	MDV_RECORD(q->port->mdv, .kind = MDV_RECORD_REPAIR, .op = op, .value = value,
+		   .duration_ns = begin_ns != 0 ? mdv_duration_ns(begin_ns) : 0, MLXPMD_RECORD_QUEUE(q));
+}
+
 /* First look at a quiesced queue: records the failure. */
 static void
 failure_begin(struct mlxpmd_queue *q, uint64_t now_ns)
@@ -121,6 +134,9 @@ failure_begin(struct mlxpmd_queue *q, uint64_t now_ns)
 	if (q->cause == MLXPMD_CAUSE_LOST)
 		/* The entry does not have what the device should have written. */
 		MLXPMD_SHARED_ADD(q->stats.cqe_bad, 1);
+	MDV_RECORD(q->port->mdv, .kind = MDV_RECORD_QUEUE_ERROR, .op = q->cause,
+		   .status = q->cause == MLXPMD_CAUSE_ERROR ? q->syndrome : 0,
+		   .value = q->cause == MLXPMD_CAUSE_ERROR ? q->vendor_syndrome : 0, MLXPMD_RECORD_QUEUE(q));
 	mlxpmd_repair_failed(&q->repair, now_ns);
 }
 
@@ -143,6 +159,8 @@ give_up(struct mlxpmd_queue *q)
 
 	(void)step_take(q, MLXPMD_STEP_FAIL);
 	mlxpmd_queue_sync(q, true);
+	repair_record(q, MDV_REPAIR_GIVEN_UP, 0, 0);
+	q->port->recorder.given_up = true;
 	MLXPMD_LOG(ERR, "port %u %s queue %u: given up after %d failures in 10 s, the last: %s; stop and start it",
 		   q->port_id, q->ops->name, q->queue_id, MLXPMD_REPAIR_FAILURES,
 		   diagnosis(q, text, sizeof(text)));
@@ -163,6 +181,7 @@ repair(struct mlxpmd_queue *q, uint64_t now_ns)
 		rc = mlxpmd_queue_reset(q, &lost);
 	/* After the repair: a reader that sees the counter change finds the queue READY. */
 	MLXPMD_SHARED_ADD(q->stats.resets, 1);
+	repair_record(q, rc != 0 ? MDV_REPAIR_FAILED : MDV_REPAIR_DONE, rc != 0 ? (uint32_t)-rc : lost, now_ns);
 	if (rc != 0) {
 		(void)step_take(q, MLXPMD_STEP_RETRY);
 		mlxpmd_repair_failed(r, now_ns);

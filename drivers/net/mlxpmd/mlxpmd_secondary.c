@@ -17,6 +17,7 @@
 #include <rte_string_fns.h>
 
 #include "mlxpmd_ctrl.h"
+#include "mlxpmd_recorder.h"
 #include "mlxpmd_rx.h"
 #include "mlxpmd_secondary.h"
 #include "mlxpmd_tx.h"
@@ -496,6 +497,7 @@ mlxpmd_secondary_probe(struct rte_device *device, struct rte_intr_handle *intr_h
 	ops_set(eth_dev);
 	rc = secondary_up(s);
 	if (rc == 0) {
+		MDV_RECORD(s->port->mdv, .kind = MDV_RECORD_SECONDARY, .op = 1, .object = getpid());
 		rte_eth_dev_probing_finish(eth_dev);
 		queues_follow(s);
 		return 0;
@@ -515,6 +517,9 @@ mlxpmd_secondary_close(struct rte_eth_dev *eth_dev)
 		return;
 	(void)rte_mempool_event_callback_unregister(on_mempool_event, s);
 	mlxpmd_task_remove(&s->task);
+	/* Until alive_fd is closed the primary process does not free what it shares. */
+	if (!s->ended)
+		MDV_RECORD(s->port->mdv, .kind = MDV_RECORD_SECONDARY, .object = getpid());
 	eth_dev->process_private = NULL;
 	secondaries[s->port_id] = NULL;
 	secondary_free(s);

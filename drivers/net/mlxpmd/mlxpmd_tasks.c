@@ -16,6 +16,7 @@
 #include <rte_alarm.h>
 
 #include "mlxpmd_ctrl.h"
+#include "mlxpmd_recorder.h"
 
 /* Period of the queue watch: a failed queue is to be repaired within 10 ms. */
 #define WATCH_NS (2 * MLXPMD_NS_PER_MS)
@@ -227,6 +228,8 @@ watch_run(void *arg)
 		return WATCH_NS;
 	if (port->running && mlxpmd_repair_check(port, mlxpmd_now_ns(), &failed))
 		notify(t, NOTICE_QUEUE);
+	if (port->running)
+		mlxpmd_recorder_watch(port, mlxpmd_now_ns());
 	asleep = port->running && mlxpmd_rx_intr_all_on(port);
 	pthread_mutex_unlock(&port->lock);
 	if (failed)
@@ -243,11 +246,15 @@ link_run(void *arg)
 {
 	struct mlxpmd_tasks *t = arg;
 	struct mlxpmd_port *port = t->port;
+	const bool event = __atomic_exchange_n(&t->link_event, false, __ATOMIC_RELAXED);
 
-	if (!__atomic_exchange_n(&t->link_event, false, __ATOMIC_RELAXED) && !link_differs(t))
+	if (!event && !link_differs(t))
 		return MLXPMD_TASK_IDLE;
 	pthread_mutex_lock(&port->lock);
-	if (port->running && port->eth_dev->data->dev_conf.intr_conf.lsc && mlxpmd_link_refresh(port))
+	/* Without notifications the application reads the link itself, and ethdev keeps what it has read. */
+	if (port->running && !port->eth_dev->data->dev_conf.intr_conf.lsc && event)
+		mlxpmd_link_record(port);
+	else if (port->running && port->eth_dev->data->dev_conf.intr_conf.lsc && mlxpmd_link_refresh(port))
 		notify(t, NOTICE_LSC);
 	pthread_mutex_unlock(&port->lock);
 	return MLXPMD_TASK_IDLE;
@@ -263,6 +270,7 @@ repair_run(void *arg)
 	if (port->running && mlxpmd_repair_check(port, mlxpmd_now_ns(), NULL))
 		notify(t, NOTICE_QUEUE);
 	pthread_mutex_unlock(&port->lock);
+	mlxpmd_recorder_given_up(port);
 	return MLXPMD_TASK_IDLE;
 }
 
@@ -305,6 +313,8 @@ removed(struct mlxpmd_tasks *t)
 	if (port->running && mlxpmd_link_refresh(port))
 		notify(t, NOTICE_LSC);
 	pthread_mutex_unlock(&port->lock);
+	/* At once: the process may be ended while it waits for the device. */
+	mlxpmd_recorder_failed(port, MDV_RECORDER_DEVICE);
 	/* The application may close in its callback, which frees memory that the device was given. */
 	(void)mdv_quiesce_wait(port->mdv);
 	notify(t, NOTICE_RMV);
