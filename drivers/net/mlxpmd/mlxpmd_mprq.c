@@ -237,6 +237,7 @@ mlxpmd_mprq_exception(struct mlxpmd_rxq *rxq)
 	}
 	if (!skip && stop == MLXPMD_STRIDING_DROP) {
 		MLXPMD_SHARED_ADD(rxq->q.stats.nombuf, 1);
+		MLXPMD_SHARED_ADD(rxq->q.stats.unplaced, 1);
 		skip = true;
 	}
 	if (skip) {

@@ -41,6 +41,13 @@ objects_create(struct mlxpmd_queue *q)
 	return rc;
 }
 
+/* Packets that no burst will take. The work queue is reset: nothing arrives any more. */
+static uint32_t
+unread(const struct mlxpmd_queue *q)
+{
+	return q->ops->unread != NULL ? q->ops->unread(q) : 0;
+}
+
 static int
 queue_create(struct mlxpmd_queue *q)
 {
@@ -130,6 +137,7 @@ queue_stop(struct mlxpmd_queue *q)
 	(void)recorded(q, MDV_QUEUE_STOP, rc);
 	if (rc != 0)
 		return rc;
+	MLXPMD_SHARED_ADD(q->stats.discarded, unread(q));
 	mlxpmd_qstate_store(&q->state, MLXPMD_QS_RESET);
 	mlxpmd_queue_sync(q, true);
 	q->ops->disarm(q);
@@ -195,9 +203,12 @@ mlxpmd_queue_reset(struct mlxpmd_queue *q, uint32_t *lost)
 {
 	/* A CQ that cannot be trusted is replaced by a new one. */
 	const bool fresh = q->cause != MLXPMD_CAUSE_ERROR || q->repair.cause == MLXPMD_CAUSE_FORMAT;
+	uint32_t discarded = 0;
 	int rc = wq_reset(&q->hw.wq, true);
 
 	mlxpmd_queue_sync(q, false);
+	if (rc == 0)
+		*lost = discarded = unread(q);
 	if (rc == 0 && fresh)
 		rc = queue_renew(q);
 	if (rc == 0)
@@ -206,8 +217,11 @@ mlxpmd_queue_reset(struct mlxpmd_queue *q, uint32_t *lost)
 		rc = mdv_wq_modify(&q->hw.wq, MDV_QS_RDY);
 	if (rc == 0 && q->ops->configure != NULL)
 		rc = q->ops->configure(q);
-	if (rc == 0)
+	/* A repair that does not succeed is tried again, and counts them then. */
+	if (rc == 0) {
+		MLXPMD_SHARED_ADD(q->stats.discarded, discarded);
 		mlxpmd_queue_ready(q);
+	}
 	return rc;
 }
 
@@ -412,9 +426,9 @@ mlxpmd_queue_release(struct rte_eth_dev *eth_dev, enum mlxpmd_queue_kind kind, u
 			   q->ops->name, queue_id);
 		return;
 	}
-	mlxpmd_queue_stats_retire(q);
 	/* First of all: the control thread finds the queue there. */
 	pthread_mutex_lock(&q->port->lock);
+	mlxpmd_queue_stats_retire(q);
 	TAILQ_REMOVE(&q->port->queues[kind], q, next);
 	pthread_mutex_unlock(&q->port->lock);
 	if (q->ops->release != NULL)

@@ -45,6 +45,12 @@ struct mlxpmd_queue_stats {
 	uint64_t time_past, time_future, time_order; /**< Tx: send times in the past, too far, before the previous. */
 	uint64_t time_unknown;	/**< Tx: send times that no usable clock could convert. */
 	uint64_t syndromes[MLXPMD_NB_SYN]; /**< Error completions by class. */
+	/** Tx: packets that bursts did not accept, which the application keeps. Written by bursts in all states. */
+	uint64_t refused;
+	uint64_t merged;	/**< Rx: segments that are part of a packet before (LRO). */
+	uint64_t unplaced;	/**< Rx: packets dropped because mbufs for them were missing (striding queues). */
+	uint64_t discarded;	/**< Rx: packets that no burst took before the queue was stopped or repaired. */
+	uint64_t lost[MLXPMD_NB_SYN + 1]; /**< Tx: errors as frames, by class; the last one: without a completion. */
 };
 
 enum mlxpmd_queue_kind { MLXPMD_RX, MLXPMD_TX, MLXPMD_NB_KINDS };
@@ -63,6 +69,8 @@ struct mlxpmd_queue_ops {
 	int (*rewind)(struct mlxpmd_queue *q, bool fresh, uint32_t *lost); /**< mlxpmd_rxq_rewind(), ... */
 	/** The work queue is RDY again: writes settings that changed meanwhile. NULL: none can. 0 or -errno. */
 	int (*configure)(struct mlxpmd_queue *q);
+	/** After the reset of the work queue: packets received that no burst took. NULL: there are none. */
+	uint32_t (*unread)(const struct mlxpmd_queue *q);
 	/** Before a READY queue is stopped: completes what is posted. NULL: nothing to do. */
 	void (*drain)(struct mlxpmd_queue *q);
 	/** Before the rings are destroyed: reads from them what disarming needs. NULL: nothing to do. */

@@ -334,3 +334,51 @@ mlxpmd_rx_completions(const struct mlxpmd_rxq *rxq, uint32_t max)
 	}
 	return RTE_MIN(n, max);
 }
+
+/* A whole CQE: an error completion is no packet, nor is the rest of a striding WQE that no packet fits in. */
+static bool
+is_packet(const struct mlxpmd_rxq *rxq, const struct mlx5_cqe64 *cqe, uint64_t tail)
+{
+	return mlxpmd_cqe_opcode(tail) == MLX5_CQE_RESP_SEND &&
+	       (rxq->striding.log_strides == 0 ||
+		!(rte_be_to_cpu_32(cqe->byte_cnt) >> MLXPMD_MPRQ_STRIDES_SHIFT & MLXPMD_MPRQ_FILLER));
+}
+
+/* The completion that made the queue fail was counted, unless it came in the place of one that is missing. */
+static bool
+first_counted(const struct mlxpmd_rxq *rxq)
+{
+	const struct mlx5_cqe64 *cqe = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask];
+	const uint16_t counter = rte_be_to_cpu_16(cqe->wqe_counter);
+
+	if (rxq->q.cause != MLXPMD_CAUSE_ERROR && rxq->q.cause != MLXPMD_CAUSE_BAD)
+		return false;
+	return rxq->striding.log_strides != 0 ? mlxpmd_mprq_in_step(rxq, cqe, rxq->striding.used) :
+						((counter ^ rxq->q.ci) & rxq->q.wqe_mask) == 0;
+}
+
+uint32_t
+mlxpmd_rxq_unread(const struct mlxpmd_queue *q)
+{
+	const struct mlxpmd_rxq *rxq = container_of(q, const struct mlxpmd_rxq, q);
+	const uint32_t posted = (uint32_t)(uint16_t)(q->pi - q->ci) << rxq->striding.log_strides;
+	uint32_t packets = 0, i, step;
+
+	for (i = first_counted(rxq); i < posted; i += step) {
+		const uint32_t ci = q->cq_ci + i;
+		const struct mlx5_cqe64 *cqe = &q->cqes[ci & q->cqe_mask];
+		const uint64_t tail = mlxpmd_cqe_tail(cqe);
+
+		step = 1;
+		/* There may be completions behind one that is missing, but not behind the last session. */
+		if (mlxpmd_cqe_absent(tail, ci >> q->log_cqes, q->validity))
+			continue;
+		if (mlxpmd_cqe_is_compressed(rxq, tail)) {
+			step = RTE_MIN(RTE_MAX(completions(rxq, cqe, tail), 1u), posted - i);
+			packets += step;
+		} else {
+			packets += is_packet(rxq, cqe, tail);
+		}
+	}
+	return packets;
+}

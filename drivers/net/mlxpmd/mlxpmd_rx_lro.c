@@ -96,4 +96,5 @@ mlxpmd_rx_lro(struct mlxpmd_rxq *rxq, struct rte_mbuf *m, const struct mlx5_cqe6
 	m->ol_flags |= RTE_MBUF_F_RX_LRO;
 	MLXPMD_SHARED_ADD(rxq->striding.lro_packets, 1);
 	MLXPMD_SHARED_ADD(rxq->striding.lro_segments, segs);
+	MLXPMD_SHARED_ADD(rxq->q.stats.merged, segs - 1);
 }

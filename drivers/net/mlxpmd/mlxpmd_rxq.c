@@ -195,11 +195,10 @@ rxq_replaced(struct mlxpmd_queue *q)
 	return rc == 0 ? mlxpmd_flows_replaced(q->port) : rc;
 }
 
-/* Packets in the RQ's buffers that were not delivered are not counted: the device counts what it drops. */
+/* What is lost are packets that no burst took: mlxpmd_rxq_unread() has counted them. */
 static int
-rxq_rewind(struct mlxpmd_queue *q, bool fresh, uint32_t *lost)
+rxq_rewind(struct mlxpmd_queue *q, bool fresh, uint32_t *lost __rte_unused)
 {
-	RTE_SET_USED(lost);
 	return mlxpmd_rxq_rewind(mlxpmd_rxq_of(q), fresh);
 }
 
@@ -230,9 +229,8 @@ striding_prepare(struct mlxpmd_queue *q)
 }
 
 static int
-striding_rewind(struct mlxpmd_queue *q, bool fresh, uint32_t *lost)
+striding_rewind(struct mlxpmd_queue *q, bool fresh, uint32_t *lost __rte_unused)
 {
-	RTE_SET_USED(lost); /* As in rxq_rewind(). */
 	return mlxpmd_mprq_rewind(mlxpmd_rxq_of(q), fresh);
 }
 
@@ -259,6 +257,7 @@ const struct mlxpmd_queue_ops mlxpmd_rxq_ops = {
 	.replaced = rxq_replaced,
 	.arm = mlxpmd_rxq_arm,
 	.disarm = mlxpmd_rxq_disarm,
+	.unread = mlxpmd_rxq_unread,
 	.rewind = rxq_rewind,
 	.configure = rxq_configure,
 	.abandon = rxq_abandon,
@@ -274,6 +273,7 @@ static const struct mlxpmd_queue_ops striding_ops = {
 	.replaced = rxq_replaced,
 	.arm = mlxpmd_mprq_arm,
 	.disarm = mlxpmd_mprq_disarm,
+	.unread = mlxpmd_rxq_unread,
 	.rewind = striding_rewind,
 	.configure = rxq_configure,
 	.abandon = striding_abandon,

@@ -248,6 +248,11 @@ bool mlxpmd_rxq_seg(const struct mlxpmd_rxq *rxq, unsigned int index, struct mlx
 int mlxpmd_rxq_metadata_set(struct mlxpmd_rxq *rxq);
 /** Frees all mbufs of the queue; the device must not write any more. Idempotent on a zeroed structure. */
 void mlxpmd_rxq_disarm(struct mlxpmd_queue *q);
+/**
+ * Packets that the device delivered to a queue which is not polled any more, error completions and the completion that
+ * made the queue fail aside.
+ */
+uint32_t mlxpmd_rxq_unread(const struct mlxpmd_queue *q);
 /** As mlxpmd_rxq_arm() for sending: -ENOMEM, -EINVAL. */
 int mlxpmd_txq_arm(struct mlxpmd_queue *q);
 /** mlxpmd_queue_ops.watch: sets wqebb_thresh. */

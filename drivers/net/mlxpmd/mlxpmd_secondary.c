@@ -105,7 +105,7 @@ tx_burst(void *queue, struct rte_mbuf **pkts, uint16_t n)
 	if (unlikely(s == NULL))
 		return 0;
 	if (unlikely(mlxpmd_qstate_load(&txq->q.state) != MLXPMD_QS_READY))
-		return mlxpmd_tx_not_ready(txq);
+		return mlxpmd_tx_refuse(txq, n);
 	set = __atomic_load_n(&s->port->tx_set, __ATOMIC_ACQUIRE);
 	epoch = __atomic_load_n(&s->port->epoch, __ATOMIC_ACQUIRE);
 	if (unlikely(set >= RTE_DIM(s->tx) || s->tx[set] == NULL ||

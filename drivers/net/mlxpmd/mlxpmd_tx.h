@@ -334,6 +334,8 @@ void mlxpmd_tx_exception(struct mlxpmd_txq *txq);
 uint32_t mlxpmd_tx_settle(struct mlxpmd_txq *txq);
 /** As mlxpmd_rx_not_ready(). */
 uint16_t mlxpmd_tx_not_ready(struct mlxpmd_txq *txq);
+/** The same for a burst, which counts its n packets as refused. */
+uint16_t mlxpmd_tx_refuse(struct mlxpmd_txq *txq, uint16_t n);
 /**
  * For a burst that finds the ring full. Repeats the doorbell now and then: if the doorbell that filled the ring was
  * lost, no other one would follow.

@@ -468,7 +468,7 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_i
 	if (likely(mlxpmd_qstate_load(&txq->q.state) == MLXPMD_QS_READY))
 		mlxpmd_tx_reap(txq, MLXPMD_TX_REAP_MAX, fast, (f & MLXPMD_TX_F_TIMED) != 0);
 	if (unlikely(mlxpmd_qstate_load(&txq->q.state) != MLXPMD_QS_READY))
-		return mlxpmd_tx_not_ready(txq);
+		return mlxpmd_tx_refuse(txq, n);
 	if (unlikely(generation != txq->mr_generation)) {
 		txq->mr_generation = generation;
 		txq->mr_last = (struct mdv_mr_range) { 0 };
@@ -482,15 +482,19 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_i
 	while (done < n) {
 		uint16_t elts = txq->elts_mask + 1 - (uint16_t)(txq->elts_pi - txq->elts_ci);
 
-		if (unlikely(elts == 0 || mlxpmd_tx_free_wqebbs(txq) == 0))
+		if (unlikely(elts == 0 || mlxpmd_tx_free_wqebbs(txq) == 0)) {
+			MLXPMD_SHARED_ADD(txq->q.stats.refused, n - done);
 			break;
+		}
 		rc = send_next(txq, pkts + done, RTE_MIN(elts, (uint16_t)(n - done)), isa, &copied, f);
 		if (likely(rc > 0)) {
 			done += rc;
 			continue;
 		}
-		if (rc == MLXPMD_TX_RING_FULL)
+		if (rc == MLXPMD_TX_RING_FULL) {
+			MLXPMD_SHARED_ADD(txq->q.stats.refused, n - done);
 			break;
+		}
 		mlxpmd_tx_drop(txq, pkts[done++]);
 		dropped++;
 	}

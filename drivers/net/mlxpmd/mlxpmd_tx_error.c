@@ -115,6 +115,8 @@ count_lost(struct mlxpmd_txq *txq)
 	MLXPMD_SHARED_ADD(txq->q.stats.bytes, -bytes);
 	MLXPMD_SHARED_ADD(txq->q.stats.packets, -packets);
 	MLXPMD_SHARED_ADD(txq->q.stats.errors, lost);
+	MLXPMD_SHARED_ADD(txq->q.stats.lost[txq->q.cause == MLXPMD_CAUSE_ERROR ?
+					    mlxpmd_syndrome_class[txq->q.syndrome] : MLXPMD_NB_SYN], packets);
 	return lost;
 }
 
@@ -193,6 +195,13 @@ mlxpmd_tx_exception(struct mlxpmd_txq *txq)
 	}
 	__atomic_store_n(&txq->q.state, MLXPMD_QS_ERROR, __ATOMIC_RELAXED);
 	(void)mlxpmd_tx_not_ready(txq);
+}
+
+uint16_t
+mlxpmd_tx_refuse(struct mlxpmd_txq *txq, uint16_t n)
+{
+	MLXPMD_SHARED_ADD(txq->q.stats.refused, n);
+	return mlxpmd_tx_not_ready(txq);
 }
 
 uint16_t
