@@ -117,6 +117,21 @@ emu_counter(unsigned int port, const char *name)
 }
 
 uint64_t
+emu_drops(unsigned int port, const char *direction, const char *place)
+{
+	char key[80], *at = reply;
+
+	if (emu_ctl("{\"cmd\":\"drops\"}") != 0)
+		return UINT64_MAX;
+	snprintf(key, sizeof(key), "\"%s\":", direction);
+	for (unsigned int i = 0; at != NULL && i <= port; i++)
+		at = strstr(at + 1, key);
+	snprintf(key, sizeof(key), "\"%s\":", place);
+	at = at != NULL ? strstr(at, key) : NULL;
+	return at != NULL ? strtoull(at + strlen(key), NULL, 10) : UINT64_MAX;
+}
+
+uint64_t
 now_us(void)
 {
 	struct timespec ts;

@@ -21,6 +21,9 @@ uint64_t emu_fault_hits(void);
 /** A counter of a port, by its name in the report; UINT64_MAX if there is none. */
 uint64_t emu_counter(unsigned int port, const char *name);
 
+/** A place of `mlxemu ctl drops`, of "received" or "sent" frames; UINT64_MAX if there is none. */
+uint64_t emu_drops(unsigned int port, const char *direction, const char *place);
+
 /** CLOCK_MONOTONIC in microseconds. */
 uint64_t now_us(void);
 

@@ -199,7 +199,7 @@ def run():
         client = Client()
         commands = client.query("/")
         for name in ("/mlxpmd/list", "/mlxpmd/info", "/mlxpmd/queues", "/mlxpmd/clock",
-                     "/mlxpmd/stats", "/mlxpmd/tasks", "/mlxpmd/flows"):
+                     "/mlxpmd/stats", "/mlxpmd/tasks", "/mlxpmd/flows", "/mlxpmd/drops"):
             check(name in commands, f"{name} is not listed")
             check(client.raw(f"/help,{name}")["/help"], f"{name} has no help")
         check(client.query("/mlxpmd/list") == [0, 1], client.query("/mlxpmd/list"))
@@ -214,7 +214,7 @@ def run():
         check_slow(client, testpmd, 1)
         for bad in BAD:
             for command in ("/mlxpmd/info", "/mlxpmd/queues", "/mlxpmd/clock", "/mlxpmd/stats",
-                            "/mlxpmd/tasks", "/mlxpmd/flows"):
+                            "/mlxpmd/tasks", "/mlxpmd/flows", "/mlxpmd/drops"):
                 # The second number of these is a queue or flow.
                 if command in ("/mlxpmd/queues", "/mlxpmd/flows") and bad == ",0,1":
                     continue

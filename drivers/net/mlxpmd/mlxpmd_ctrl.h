@@ -298,6 +298,8 @@ struct mlxpmd_stats_base {
 	uint64_t counters[MDV_COUNTERS_MAX]; /**< Vport and physical counters at the last xstats reset. */
 	uint64_t clock[MLXPMD_CLOCK_COUNTERS]; /**< The clock's at the last xstats reset. */
 	struct mlxpmd_queue_stats released[MLXPMD_NB_KINDS]; /**< Since the last reset, of queues released since. */
+	uint64_t epoch;			/**< Readings of drops. Under the port's lock. */
+	struct mlxpmd_queue_stats retired[MLXPMD_NB_KINDS]; /**< Of all queues released, without resets. */
 };
 int mlxpmd_stats_up(struct mlxpmd_port *port);
 void mlxpmd_stats_down(struct mlxpmd_port *port);
@@ -305,6 +307,9 @@ void mlxpmd_stats_down(struct mlxpmd_port *port);
 void mlxpmd_queue_stats_get(const struct mlxpmd_queue *q, struct mlxpmd_queue_stats *out);
 /** Adds the counters of a queue that is about to be released to the port's. */
 void mlxpmd_queue_stats_retire(struct mlxpmd_queue *q);
+/** Sum over the port's queues of one kind since the probe, without resets and with released ones. Under the lock. */
+void mlxpmd_queue_stats_total(const struct mlxpmd_port *port, enum mlxpmd_queue_kind kind,
+			      struct mlxpmd_queue_stats *sum);
 /** queues may be NULL. */
 int mlxpmd_stats_get(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats, struct eth_queue_stats *queues);
 int mlxpmd_stats_reset(struct rte_eth_dev *eth_dev);

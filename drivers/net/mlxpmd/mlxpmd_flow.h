@@ -93,6 +93,9 @@ struct mlxpmd_flow_counter {
 	uint32_t index;		/**< In the bulk. */
 	struct mlxpmd_flow_bulk *bulk; /**< What the device has. */
 	uint64_t packets, bytes; /**< At the last reset. */
+	uint64_t begin;		/**< Packets that the device had counted before. */
+	bool drops, passes;	/**< There is, or was, a flow with it that drops; one that does not. */
+	uint64_t seen;		/**< The last reading of drops that met it. */
 };
 
 /** An indirect action. */
@@ -189,6 +192,7 @@ struct mlxpmd_flows {
 	struct mlxpmd_flow_queue **queues; /**< Of operations. */
 	uint16_t nb_queues;
 	bool applied;		/**< The port is started: flows have rules. */
+	uint64_t dropped;	/**< Packets of counters that were freed, of flows that drop. */
 	bool change_caps_read;	/**< By the first flow that changes packets. */
 	struct mdv_change_caps change_caps;
 };
@@ -224,6 +228,14 @@ uint32_t mlxpmd_flow_counter_id(const struct mlxpmd_flow_counter *counter);
 bool mlxpmd_flow_counter_fresh(const struct mlxpmd_flow_counter *counter, uint64_t now_ns);
 /** Reads the packets since its creation, and all counters of its bulk, unless that was done at that time. */
 int mlxpmd_flow_counter_read(struct mlxpmd_flow_counter *counter, uint64_t now_ns, uint64_t *packets);
+/** The counter belongs to one more flow, which drops its packets or not. */
+void mlxpmd_flow_counter_use(struct mlxpmd_flow_counter *counter, bool drops);
+/** The counter is of flows that drop, and of no others: its packets are lost. */
+static inline bool
+mlxpmd_flow_counter_drops(const struct mlxpmd_flow_counter *counter)
+{
+	return counter->drops && !counter->passes;
+}
 /** Fills the answer to a query of COUNT; *error is set on failure. */
 int mlxpmd_flow_counter_query(struct mlxpmd_flow_counter *counter, struct rte_flow_query_count *data,
 			      struct rte_flow_error *error);

@@ -89,7 +89,8 @@ bulk_take(struct mlxpmd_flow_bulk *bulk, struct mlxpmd_flow_counter *counter)
 	bulk->users++;
 	counter->bulk = bulk;
 	counter->index = i;
-	counter->packets = bulk->count[i].packets;
+	counter->begin = bulk->count[i].packets;
+	counter->packets = counter->begin;
 	counter->bytes = bulk->count[i].bytes;
 	return 0;
 }
@@ -139,10 +140,23 @@ mlxpmd_flow_counter_get(struct mlxpmd_port *port, bool in_bulk)
 void
 mlxpmd_flow_counter_put(struct mlxpmd_port *port, struct mlxpmd_flow_counter *counter)
 {
+	uint64_t packets;
+
 	if (counter == NULL || --counter->users != 0)
 		return;
+	/* What it counted stays in the account of lost packets. */
+	if (mlxpmd_flow_counter_drops(counter) && !mdv_removed(port->mdv) &&
+	    mlxpmd_flow_counter_read(counter, mlxpmd_now_ns(), &packets) == 0)
+		port->flows->dropped += packets - counter->begin;
 	bulk_give(port, counter->bulk, counter->index);
 	free(counter);
+}
+
+void
+mlxpmd_flow_counter_use(struct mlxpmd_flow_counter *counter, bool drops)
+{
+	counter->drops |= drops;
+	counter->passes |= !drops;
 }
 
 void

@@ -77,6 +77,21 @@ mlxpmd_queue_stats_retire(struct mlxpmd_queue *q)
 
 	mlxpmd_queue_stats_get(q, &now);
 	stats_add(&q->port->stats_base->released[q->kind], &now);
+	stats_add(&q->port->stats_base->retired[q->kind], &q->stats);
+}
+
+void
+mlxpmd_queue_stats_total(const struct mlxpmd_port *port, enum mlxpmd_queue_kind kind, struct mlxpmd_queue_stats *sum)
+{
+	const struct mlxpmd_queue *q;
+
+	*sum = port->stats_base->retired[kind];
+	TAILQ_FOREACH(q, &port->queues[kind], next) {
+		const uint64_t *now = (const uint64_t *)&q->stats;
+
+		for (unsigned int i = 0; i < NB_COUNTERS; i++)
+			((uint64_t *)sum)[i] += __atomic_load_n(&now[i], __ATOMIC_RELAXED);
+	}
 }
 
 /* Since a reset, whose count may be later than this one: another thread may have done it. */
