@@ -21,7 +21,7 @@
 
 static cmdline_parse_ctx_t commands[] = {
 	&tm_cmd_start, &tm_cmd_stop, &tm_cmd_check, &tm_cmd_wait, &tm_cmd_wait_for, &tm_cmd_sleep,
-	&tm_cmd_port, &tm_cmd_show_port, &tm_cmd_show, &tm_cmd_show_clock,
+	&tm_cmd_port, &tm_cmd_show_port, &tm_cmd_show, &tm_cmd_show_clock, &tm_cmd_drops_watch,
 	&tm_cmd_clock_watch, &tm_cmd_clock_record, &tm_cmd_clock_verify, &tm_cmd_clock_peer,
 	&tm_cmd_set, &tm_cmd_set_mode, &tm_cmd_set_mtu, &tm_cmd_set_mac,
 	&tm_cmd_file, &tm_cmd_file_off, &tm_cmd_clear_port, &tm_cmd_clear_fwd,

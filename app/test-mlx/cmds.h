@@ -58,7 +58,7 @@ int tm_cmd_idle(const struct tm_app *app, const char *what);
 
 extern cmdline_parse_inst_t tm_cmd_start, tm_cmd_stop, tm_cmd_port, tm_cmd_check, tm_cmd_wait,
 	tm_cmd_wait_for, tm_cmd_sleep, tm_cmd_quit, tm_cmd_help, tm_cmd_show, tm_cmd_show_port,
-	tm_cmd_show_clock, tm_cmd_clock_watch, tm_cmd_clock_record, tm_cmd_clock_verify,
+	tm_cmd_show_clock, tm_cmd_drops_watch, tm_cmd_clock_watch, tm_cmd_clock_record, tm_cmd_clock_verify,
 	tm_cmd_clock_peer, tm_cmd_set, tm_cmd_set_mode, tm_cmd_set_mtu, tm_cmd_set_mac,
 	tm_cmd_file, tm_cmd_file_off, tm_cmd_clear_port, tm_cmd_clear_fwd,
 	tm_cmd_devx, tm_cmd_devx_short, tm_cmd_devx_usage, tm_cmd_flow;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cmds.h"
+#include "drops.h"
 
 static int
 show_run(struct tm_app *app, struct tm_words *words)
@@ -29,6 +30,8 @@ show_one(struct tm_app *app, uint16_t port_id, const void *arg)
 {
 	const char *what = arg;
 
+	if (strcmp(what, "drops") == 0)
+		return tm_drops_show(port_id, stdout);
 	if (strcmp(what, "stats") == 0)
 		tm_report_port_stats(app, port_id, stdout);
 	else if (strcmp(what, "xstats") == 0)
@@ -48,9 +51,9 @@ show_port_run(struct tm_app *app, struct tm_words *words)
 
 TM_WORD(show_port_word, 0, "show");
 TM_WORD(show_port_port, 1, "port");
-TM_WORD(show_port_what, 2, "stats#xstats#info#clock");
+TM_WORD(show_port_what, 2, "stats#xstats#info#clock#drops");
 TM_WORD(show_port_which, 3, NULL);
-TM_CMD(tm_cmd_show_port, show_port_run, "show port stats|xstats|info|clock P|all",
+TM_CMD(tm_cmd_show_port, show_port_run, "show port stats|xstats|info|clock|drops P|all",
        TM_TOKEN(show_port_word), TM_TOKEN(show_port_port), TM_TOKEN(show_port_what),
        TM_TOKEN(show_port_which));
 
@@ -64,3 +67,17 @@ TM_WORD(show_clock_word, 0, "show");
 TM_WORD(show_clock_what, 1, "clock");
 TM_CMD(tm_cmd_show_clock, show_clock_run, "show clock: first and last Rx timestamp of all ports",
        TM_TOKEN(show_clock_word), TM_TOKEN(show_clock_what));
+
+static int
+watch_run(struct tm_app *app, struct tm_words *words)
+{
+	uint64_t ns;
+
+	return tm_cmd_seconds(words->w[2], &ns) != 0 ? -EINVAL : tm_drops_watch(app, ns);
+}
+
+TM_WORD(watch_drops, 0, "drops");
+TM_WORD(watch_word, 1, "watch");
+TM_WORD(watch_seconds, 2, NULL);
+TM_CMD(tm_cmd_drops_watch, watch_run, "drops watch SECONDS: print each second where packets were lost; a key ends it",
+       TM_TOKEN(watch_drops), TM_TOKEN(watch_word), TM_TOKEN(watch_seconds));

@@ -7,6 +7,7 @@
  */
 
 #include "capture.h"
+#include "drops.h"
 #include "explain.h"
 #include "fwdump.h"
 #include "tm.h"
@@ -66,6 +67,7 @@ tm_help_print(FILE *out)
 	tm_explain_help(out);
 	tm_top_help(out);
 	tm_capture_help(out);
+	tm_drops_help(out);
 	fputs(eal, out);
 	for (const struct tm_arg *a = tm_args; a->name != NULL; a++) {
 		snprintf(left, sizeof(left), "--%s%s%s", a->name, a->value ? " " : "",

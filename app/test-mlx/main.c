@@ -18,6 +18,7 @@
 
 #include "capture.h"
 #include "doctor.h"
+#include "drops.h"
 #include "explain.h"
 #include "fwdump.h"
 #include "tm.h"
@@ -195,6 +196,8 @@ main(int argc, char **argv)
 		return tm_fwdump(argc - 2, argv + 2);
 	if (argc > 1 && strcmp(argv[1], "capture") == 0)
 		return tm_capture(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "drops") == 0)
+		return tm_drops(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "top") == 0)
 		return tm_top(argc - 1, argv + 1);
 	if (option_given(argc, argv, "--help") || option_given(argc, argv, "-h")) {
