@@ -98,6 +98,13 @@ def check_values(text, testpmd):
         check(sorted(qualities) == [0, 0, 0, 1], qualities)
         check(of(found, "mlxpmd_queue_state", mlxpmd_queue_state="ready", direction="rx", queue=1, **labels) == 1,
               "state")
+        for direction, name in (("rx", "RX"), ("tx", "TX")):
+            check(of(found, "mlxpmd_drops_packets_total", direction=direction, place="application", **labels) >=
+                  stats[f"{name}-packets"] != 0, f"{port} {direction} drops: {stats}")
+            check(of(found, "mlxpmd_drops_now_packets", direction=direction, place="unexplained", **labels) == 0,
+                  f"{port} {direction} unexplained")
+        lost = {**labels, "is": "lost"}
+        check(of(found, "mlxpmd_drops_packets_total", place="crc_errors", **lost) == 0, "crc_errors")
         check(of(found, "mlxpmd_flows", **labels) == 0, "flows")
         check(of(found, "mlxpmd_task_runs_total", task="clock", **labels) > 0, "tasks")
     check(of(found, "mlxpmd_up", prefix=pmdlib.PREFIX) == 1, "up")
@@ -225,7 +232,7 @@ def run():
             pmdlib.circulate(testpmd, 8, 20000, 60)
             for port in (0, 1):
                 testpmd.xstats(port)  # Counters of the device may be older than the traffic until then.
-            with exporter("--listen", "127.0.0.1:0") as address:
+            with exporter("--listen", "127.0.0.1:0", "--drops") as address:
                 text = get(address)
                 check_values(text, testpmd)
                 check_promtool(text)
