@@ -144,6 +144,16 @@ test_others(void)
 	CHECK_EQ(prm_pfcc_reg_get_local_port(answer()), 1);
 	CHECK_EQ(write_reg(PRM_REG_PFCC, &pfcc, sizeof(pfcc)), 0);
 	prm_pfcc_reg_set_pptx(&pfcc, 1);
+	prm_pfcc_reg_set_pprx_mask_n(&pfcc, 1);
+	f.dev->pause_rx = true;
+	CHECK_EQ(write_reg(PRM_REG_PFCC, &pfcc, sizeof(pfcc)), 0);
+	CHECK(f.dev->pause_tx && f.dev->pause_rx);
+	CHECK_EQ(read_reg(PRM_REG_PFCC, &pfcc, sizeof(pfcc)), 0);
+	CHECK(prm_pfcc_reg_get_pptx(answer()) && prm_pfcc_reg_get_pprx(answer()));
+	f.dev->vf = EMU_VF;
+	CHECK_EQ(write_reg(PRM_REG_PFCC, &pfcc, sizeof(pfcc)), fix_code(FW_REG_PORT));
+	f.dev->vf = 0;
+	prm_pfcc_reg_set_pfcrx(&pfcc, 1);
 	CHECK_EQ(write_reg(PRM_REG_PFCC, &pfcc, sizeof(pfcc)), fix_code(FW_REG_SETTING));
 	/* The time register may be read without register data. */
 	CHECK_EQ(read_reg(PRM_REG_MTUTC, NULL, 0), 0);

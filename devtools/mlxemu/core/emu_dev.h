@@ -189,6 +189,7 @@ struct emu_port_stats {
 	/* Of rx_elsewhere and rx_port_discards: what the counters of the port have, and those of the vport have not. */
 	uint64_t rx_away_ucast_frames, rx_away_mcast_frames, rx_away_bcast_frames;
 	uint64_t rx_away_ucast_bytes, rx_away_mcast_bytes, rx_away_bcast_bytes;
+	uint64_t rx_pause_frames;	/**< In rx_elsewhere: taken by the MAC, which stopped sending. */
 	uint64_t tx_errors;		/**< WQEs refused: error CQEs on SQs. */
 	uint64_t tx_discards;		/**< Sent while the link was down, too long, or the wire could not take it. */
 	uint64_t tx_link_down;		/**< In tx_discards. */
@@ -297,6 +298,7 @@ struct emu_dev {
 	bool admin_up;	/**< The kernel's interface is up. */
 	bool carrier;	/**< The wire has carrier. */
 	bool link_up;	/**< The wire has carrier and the port is up. */
+	bool pause_rx, pause_tx; /**< Flow control (IEEE 802.3, annex 31B): pause frames are obeyed, sent. */
 	bool unplugged; /**< The cable is unplugged by a control command or fault rule. */
 	bool removed;	/**< Removed from the bus, or failed: no access works any more. */
 	bool health_stopped; /**< The health counter does not increment. */

@@ -67,6 +67,7 @@ struct dp_port {
 	uint64_t ns_per_byte_q32;     /**< Wire time of a byte. */
 	uint32_t tick_ns;	      /**< One tick of the device's clock, rounded up. */
 	struct dp_capture *capture;   /**< NULL: none. */
+	uint64_t pause_ns;	      /**< It sends nothing until then; 0: no pause frame was obeyed. */
 	uint8_t rx_tunnels, tx_tunnels; /**< DP_TUNNEL_* that its parsers know. */
 };
 
@@ -518,6 +519,12 @@ enum dp_exec dp_wqe_refuse(struct dp_wqe *w, uint8_t syndrome, const char *why);
 /** Reads one data segment, pointer or inline, and appends what it names. */
 enum dp_exec dp_wqe_data(struct dp_wqe *w, struct dp_pieces *p, uint32_t limit);
 void dp_pieces_copy(uint8_t *to, const struct dp_pieces *p);
+
+/* dp_pause.c */
+/** Whether this is a pause frame: the port sends nothing for the time that it states. */
+bool dp_pause_begin(struct dp_port *port, const uint8_t *frame, uint32_t len);
+/** For a port whose pause_ns is not 0: whether it still may not send. */
+bool dp_pause_goes_on(struct dp_port *port);
 
 /* dp_wait.c */
 /** Executes a WAIT on time. */

@@ -359,6 +359,8 @@ dp_sq_run(struct dp_sq *q, unsigned budget)
 
 	if (DP_UNLIKELY(q->ringing != 0) && --q->ringing == 0)
 		dp_sq_take(q);
+	if (DP_UNLIKELY(dp_port_of(sq->obj.dev)->pause_ns != 0) && dp_pause_goes_on(dp_port_of(sq->obj.dev)))
+		return 0;
 	if (DP_UNLIKELY(sq->qp != NULL))
 		return dp_qp_run(q, budget);
 	dp_batch_begin(dp_port_of(sq->obj.dev)->shared);

@@ -14,7 +14,7 @@
 struct wire_sums {
 	uint64_t tx, rx, tx_octets, rx_octets;
 	uint64_t tx_uc, tx_mc, tx_bc, rx_uc, rx_mc, rx_bc;
-	uint64_t rx_too_long, rx_short, rx_fcs, rx_errors, tx_discards, rx_discards;
+	uint64_t rx_too_long, rx_short, rx_fcs, rx_errors, rx_pause, tx_discards, rx_discards;
 	uint64_t rx_all, rx_all_octets; /* With damaged frames. */
 };
 
@@ -32,6 +32,7 @@ sums_make(const struct emu_port_stats *s, struct wire_sums *w)
 	w->rx_bc = s->rx_bcast_frames;
 	w->rx_uc = s->rx_frames - s->rx_mcast_frames - s->rx_bcast_frames;
 	w->rx_too_long = s->rx_oversize;
+	w->rx_pause = s->rx_pause_frames;
 	w->tx_discards = s->tx_discards;
 	w->rx_short = s->rx_undersize;
 	w->rx_fcs = s->rx_fcs_errors;
@@ -71,6 +72,7 @@ static const struct group_row ieee_802_3[] = {
 	IEEE_802_3(A_MULTICAST_FRAMES_RECEIVED_OK, rx_mc),
 	IEEE_802_3(A_BROADCAST_FRAMES_RECEIVED_OK, rx_bc),
 	IEEE_802_3(A_FRAME_TOO_LONG_ERRORS, rx_too_long),
+	IEEE_802_3(A_PAUSE_MAC_CTRL_FRAMES_RECEIVED, rx_pause),
 };
 static const struct group_row rfc_2863[] = {
 	RFC_2863(IF_IN_OCTETS, rx_octets),

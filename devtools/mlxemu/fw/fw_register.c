@@ -25,9 +25,10 @@ port_check(struct fw_cmd *c, unsigned local_port)
 }
 
 /*
- * assumed: PAOS is refused to a virtual function, which controls no physical port; the kernel ignores the result of the
- * write and takes the link from QUERY_VPORT_STATE (Linux, mlx5/core/en_main.c, mlx5e_modify_admin_state() and
- * mlx5e_update_carrier()). Other reading: reads succeed, writes have no effect. Test: fw/test_registers.c.
+ * assumed: PAOS and writes of PFCC are refused to a virtual function, which controls no physical port; of PAOS the
+ * kernel ignores the result of the write and takes the link from QUERY_VPORT_STATE (Linux, mlx5/core/en_main.c,
+ * mlx5e_modify_admin_state() and mlx5e_update_carrier()). Other reading: reads succeed, writes have no effect.
+ * Test: fw/test_registers.c.
  */
 static int
 paos_check(struct fw_cmd *c, unsigned local_port)
@@ -138,7 +139,7 @@ pmtu_write(struct fw_cmd *c, void *reg)
 	return 0;
 }
 
-/* Flow control is off and cannot be enabled. */
+/* Pause frames by MAC; priority flow control is not modelled. */
 static int
 pfcc_read(struct fw_cmd *c, void *reg)
 {
@@ -147,19 +148,24 @@ pfcc_read(struct fw_cmd *c, void *reg)
 
 	memset(reg, 0, PRM_PFCC_REG_BYTES);
 	prm_pfcc_reg_set_local_port(reg, local_port);
+	prm_pfcc_reg_set_pptx(reg, c->dev->pause_tx);
+	prm_pfcc_reg_set_pprx(reg, c->dev->pause_rx);
 	return ret;
 }
 
 static int
 pfcc_write(struct fw_cmd *c, void *reg)
 {
-	int ret = port_check(c, prm_pfcc_reg_get_local_port(reg));
+	int ret = paos_check(c, prm_pfcc_reg_get_local_port(reg));
 
 	if (ret != 0)
 		return ret;
-	if (prm_pfcc_reg_get_pptx(reg) || prm_pfcc_reg_get_pprx(reg) ||
-	    prm_pfcc_reg_get_pfctx(reg) || prm_pfcc_reg_get_pfcrx(reg))
-		return fw_refuse(c, FW_REG_SETTING, "%s", "flow control"); /* Linux: mlx5_set_port_pause() */
+	if (prm_pfcc_reg_get_pfctx(reg) || prm_pfcc_reg_get_pfcrx(reg))
+		return fw_refuse(c, FW_REG_SETTING, "%s", "priority flow control"); /* Linux: mlx5_set_port_pfc() */
+	if (!prm_pfcc_reg_get_pptx_mask_n(reg))
+		c->dev->pause_tx = prm_pfcc_reg_get_pptx(reg);
+	if (!prm_pfcc_reg_get_pprx_mask_n(reg))
+		c->dev->pause_rx = prm_pfcc_reg_get_pprx(reg);
 	return 0;
 }
 

@@ -554,6 +554,12 @@ bool mdv_port_owned(const struct mdv_dev *dev);
  * interface (netdevice(7)) and return its error, or -ENOTSUP without an interface in this network namespace.
  * In VFIO mode they are firmware commands.
  */
+/** Flow control by pause frames (IEEE 802.3, annex 31B). */
+struct mdv_pause {
+	bool rx;	/**< The port obeys the frames of its peer, */
+	bool tx;	/**< and sends some when its buffers fill. */
+};
+
 struct mdv_port_ops {
 	/** Reads the state (ibv_query_port(3)) and the speed (ETHTOOL_GLINKSETTINGS, else ibv_query_port()). */
 	int (*link)(struct mdv_dev *dev, struct mdv_link *link);
@@ -581,6 +587,9 @@ struct mdv_port_ops {
 	int (*ucast)(struct mdv_dev *dev, const uint8_t mac[6], bool add);
 	int (*up_get)(struct mdv_dev *dev, bool *up);
 	int (*up_set)(struct mdv_dev *dev, bool up);
+	/** Pause frames: ETHTOOL_GPAUSEPARAM and ETHTOOL_SPAUSEPARAM, or register PFCC. */
+	int (*pause_get)(struct mdv_dev *dev, struct mdv_pause *pause);
+	int (*pause_set)(struct mdv_dev *dev, const struct mdv_pause *pause);
 };
 
 /** Upper bound of mdv_counters_count(), and of all counters. */

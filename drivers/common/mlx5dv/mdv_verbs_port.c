@@ -380,6 +380,30 @@ verbs_mcast(struct mdv_dev *dev, const uint8_t mac[6], bool add)
 			    add ? "join a multicast address" : "leave a multicast address", &ifr);
 }
 
+/* The kernel's driver of a virtual function refuses the write, and reads zeros (mlx5e_ethtool_set_pauseparam()). */
+static int
+verbs_pause_get(struct mdv_dev *dev, struct mdv_pause *pause)
+{
+	struct ethtool_pauseparam param = { .cmd = ETHTOOL_GPAUSEPARAM };
+	struct ifreq ifr = { .ifr_data = (void *)&param };
+
+	if (netdev_ioctl(dev, SIOCETHTOOL, "read flow control", &ifr) != 0)
+		return -rte_errno;
+	*pause = (struct mdv_pause){ .rx = param.rx_pause != 0, .tx = param.tx_pause != 0 };
+	return 0;
+}
+
+static int
+verbs_pause_set(struct mdv_dev *dev, const struct mdv_pause *pause)
+{
+	struct ethtool_pauseparam param = {
+		.cmd = ETHTOOL_SPAUSEPARAM, .rx_pause = pause->rx, .tx_pause = pause->tx,
+	};
+	struct ifreq ifr = { .ifr_data = (void *)&param };
+
+	return netdev_ioctl(dev, SIOCETHTOOL, "set flow control", &ifr);
+}
+
 /** Sends a request to rtnetlink, which acknowledges it before send() returns. 0 or a positive errno. */
 static int
 rtnl_request(const struct nlmsghdr *request)
@@ -495,4 +519,6 @@ const struct mdv_port_ops mdv_verbs_port = {
 	.ucast = verbs_ucast,
 	.up_get = verbs_up_get,
 	.up_set = verbs_up_set,
+	.pause_get = verbs_pause_get,
+	.pause_set = verbs_pause_set,
 };

@@ -73,6 +73,38 @@ vfio_up_set(struct mdv_dev *dev, bool up)
 	return 0;
 }
 
+static int
+pfcc_access(struct mdv_dev *dev, uint8_t op, struct prm_pfcc_reg *pfcc, const char *what)
+{
+	int ret;
+
+	prm_pfcc_reg_set_local_port(pfcc, MDV_LOCAL_PORT);
+	ret = mdv_register_access(dev, PRM_REG_PFCC, op, pfcc, sizeof(*pfcc), true);
+	return ret == 0 ? 0 : MDV_FAIL_DEV(dev, -ret, "cannot %s flow control: %s", what, mdv_errno_name(-ret));
+}
+
+static int
+vfio_pause_get(struct mdv_dev *dev, struct mdv_pause *pause)
+{
+	struct prm_pfcc_reg pfcc = { 0 };
+	int ret = pfcc_access(dev, PRM_ACCESS_REG_OP_READ, &pfcc, "read");
+
+	if (ret == 0)
+		*pause = (struct mdv_pause){ .rx = prm_pfcc_reg_get_pprx(&pfcc), .tx = prm_pfcc_reg_get_pptx(&pfcc) };
+	return ret;
+}
+
+/* As Linux, mlx5/core/port.c, mlx5_set_port_pause(): priority flow control ends. */
+static int
+vfio_pause_set(struct mdv_dev *dev, const struct mdv_pause *pause)
+{
+	struct prm_pfcc_reg pfcc = { 0 };
+
+	prm_pfcc_reg_set_pprx(&pfcc, pause->rx);
+	prm_pfcc_reg_set_pptx(&pfcc, pause->tx);
+	return pfcc_access(dev, PRM_ACCESS_REG_OP_WRITE, &pfcc, "set");
+}
+
 /** Mb/s of the operational protocol, of which one bit is set (PRM, PTYS, eth_proto, ext_eth_proto). */
 static uint32_t
 speed_of(uint32_t eth, uint32_t ext)
@@ -454,4 +486,6 @@ const struct mdv_port_ops mdv_vfio_port = {
 	.ucast = vfio_ucast,
 	.up_get = vfio_up_get,
 	.up_set = vfio_up_set,
+	.pause_get = vfio_pause_get,
+	.pause_set = vfio_pause_set,
 };

@@ -56,6 +56,11 @@ void mlxpmd_mtu_restore(struct mlxpmd_port *port);
 /** RTE_ETH_LINK_SPEED_* of the speed that the port runs at, 0 when it is down. */
 uint32_t mlxpmd_link_speed_capa(struct rte_eth_dev *eth_dev);
 
+/* ---- the physical port (mlxpmd_phy.c) ---- */
+int mlxpmd_flow_ctrl_get(struct rte_eth_dev *eth_dev, struct rte_eth_fc_conf *conf);
+/** What the application sets stays at close, as by `ethtool -A`. */
+int mlxpmd_flow_ctrl_set(struct rte_eth_dev *eth_dev, struct rte_eth_fc_conf *conf);
+
 /* ---- queues (mlxpmd_queue.c, mlxpmd_rxq.c, mlxpmd_txq.c) ---- */
 #define MLXPMD_DESC_MIN 64
 #define MLXPMD_DESC_MAX 16384

@@ -57,6 +57,7 @@ static const struct ethtool_stat stats_table[] = {
 	SUM("rx_oversize_pkts_phy", rx_oversize),
 	SUM("tx_discards_phy", tx_discards),
 	SUM("rx_discards_phy", rx_port_discards),
+	SUM("rx_pause_ctrl_phy", rx_pause_frames),
 	SUM("rx_crc_errors_phy", rx_fcs_errors),
 	SUM("rx_undersize_pkts_phy", rx_undersize),
 	BOTH("rx_steer_missed_packets", rx_filtered, rx_missed),
@@ -67,6 +68,8 @@ static const struct ethtool_stat stats_table[] = {
 	ZERO("rx_in_range_len_errors_phy"),
 	ZERO("rx_symbol_err_phy"),
 	ZERO("tx_errors_phy"),
+	/* The port's buffers never fill: it sends no pause frames. */
+	ZERO("tx_pause_ctrl_phy"),
 	/* No receive buffers of priorities that could overflow are modelled. */
 	PRIORITY(0), PRIORITY(1), PRIORITY(2), PRIORITY(3), PRIORITY(4), PRIORITY(5), PRIORITY(6), PRIORITY(7),
 	/* Counters of the kernel's queues, which do not exist here. */

@@ -147,16 +147,34 @@ abi_ethtool_link_settings(const struct emu_dev *dev, void *arg)
 }
 
 static int
-abi_ethtool_pause(void *arg)
+abi_ethtool_pause(const struct emu_dev *dev, void *arg)
 {
 	struct ethtool_pauseparam *p = arg;
 
-	p->autoneg = p->rx_pause = p->tx_pause = 0;
+	p->autoneg = 0;
+	p->rx_pause = dev->pause_rx;
+	p->tx_pause = dev->pause_tx;
+	return 0;
+}
+
+/* mlx5e_ethtool_set_pauseparam(): of physical functions, and without negotiation. */
+static int
+abi_ethtool_set_pause(struct emu_dev *dev, const void *arg)
+{
+	const struct ethtool_pauseparam *p = arg;
+
+	if (dev->vf != 0)
+		return -EOPNOTSUPP;
+	if (p->autoneg != 0)
+		return -EINVAL;
+	dev->pause_rx = p->rx_pause != 0;
+	dev->pause_tx = p->tx_pause != 0;
+	emu_trace_note(dev, "%s: pause frames: rx %d tx %d", dev->netdev_name, dev->pause_rx, dev->pause_tx);
 	return 0;
 }
 
 static int
-abi_ethtool(const struct emu_dev *dev, void *arg)
+abi_ethtool(struct emu_dev *dev, void *arg)
 {
 	struct ethtool_value *v = arg;
 
@@ -176,7 +194,9 @@ abi_ethtool(const struct emu_dev *dev, void *arg)
 	case ETHTOOL_GSTATS:
 		return abi_ethtool_stats(dev, arg);
 	case ETHTOOL_GPAUSEPARAM:
-		return abi_ethtool_pause(arg);
+		return abi_ethtool_pause(dev, arg);
+	case ETHTOOL_SPAUSEPARAM:
+		return abi_ethtool_set_pause(dev, arg);
 	case ETHTOOL_GLINK:
 		v->data = dev->link_up;
 		return 0;
@@ -186,7 +206,7 @@ abi_ethtool(const struct emu_dev *dev, void *arg)
 }
 
 static int
-abi_netdev_get(const struct emu_dev *dev, unsigned long request, struct ifreq *ifr)
+abi_netdev_get(struct emu_dev *dev, unsigned long request, struct ifreq *ifr)
 {
 	switch (request) {
 	case SIOCGIFINDEX:

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Settings of the physical port that do not concern queues. */
+
+#include "mlxpmd_ctrl.h"
+
+int
+mlxpmd_flow_ctrl_get(struct rte_eth_dev *eth_dev, struct rte_eth_fc_conf *conf)
+{
+	static const enum rte_eth_fc_mode modes[2][2] = {
+		{ RTE_ETH_FC_NONE, RTE_ETH_FC_TX_PAUSE }, { RTE_ETH_FC_RX_PAUSE, RTE_ETH_FC_FULL },
+	};
+	struct mdv_dev *mdv = MLXPMD_PORT(eth_dev)->mdv;
+	struct mdv_pause pause;
+	int rc = mdv->port->pause_get(mdv, &pause);
+
+	if (rc == 0)
+		*conf = (struct rte_eth_fc_conf){ .mode = modes[pause.rx][pause.tx] };
+	return rc;
+}
+
+/* Watermarks and time of pause are the firmware's: as in net_mlx5 they are ignored. */
+int
+mlxpmd_flow_ctrl_set(struct rte_eth_dev *eth_dev, struct rte_eth_fc_conf *conf)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	const struct mdv_pause pause = {
+		.rx = conf->mode == RTE_ETH_FC_RX_PAUSE || conf->mode == RTE_ETH_FC_FULL,
+		.tx = conf->mode == RTE_ETH_FC_TX_PAUSE || conf->mode == RTE_ETH_FC_FULL,
+	};
+
+	if (conf->autoneg != 0)
+		return MLXPMD_FAIL(EINVAL, "port %u: flow control cannot be negotiated: autoneg must be 0",
+				   port->port_id);
+	if (conf->mac_ctrl_frame_fwd != 0)
+		return MLXPMD_FAIL(ENOTSUP, "port %u: the port does not deliver pause frames that it obeys: "
+				   "mac_ctrl_frame_fwd must be 0", port->port_id);
+	if (port->mdv->caps.vf)
+		return MLXPMD_FAIL(ENOTSUP, "port %u: flow control is set by the physical function", port->port_id);
+	return port->mdv->port->pause_set(port->mdv, &pause);
+}

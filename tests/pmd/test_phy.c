@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The physical port: flow control. "-- vf": of a virtual function. */
+
+#include <rte_cycles.h>
+#include <rte_errno.h>
+
+#include "pmd_test.h"
+
+#define TYPE_MAC_CONTROL 0x8808
+/* The longest pause: 65535 quanta of 512 bits at 100 Gb/s. */
+#define PAUSE_QUANTA 65535
+#define PAUSE_NS (PAUSE_QUANTA * 512.0 / 100)
+
+static int
+fc_set(enum rte_eth_fc_mode mode)
+{
+	struct rte_eth_fc_conf conf = { .mode = mode, .high_water = 80, .low_water = 60, .pause_time = 100 };
+
+	return rte_eth_dev_flow_ctrl_set(PORT_A, &conf);
+}
+
+static enum rte_eth_fc_mode
+fc_get(void)
+{
+	struct rte_eth_fc_conf conf = { .mode = RTE_ETH_FC_NONE };
+
+	CHECK_OK(rte_eth_dev_flow_ctrl_get(PORT_A, &conf));
+	CHECK(conf.autoneg == 0, "autoneg");
+	return conf.mode;
+}
+
+static void
+refused(struct rte_eth_fc_conf conf, int err)
+{
+	const enum rte_eth_fc_mode before = fc_get();
+
+	rte_errno = 0;
+	CHECK(rte_eth_dev_flow_ctrl_set(PORT_A, &conf) == -err && rte_errno == err, "%d, rte_errno %d", -err, rte_errno);
+	CHECK(fc_get() == before, "changed");
+}
+
+/* PORT_B sends a pause frame, as a MAC does. */
+static void
+pause_send(uint16_t quanta)
+{
+	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 0);
+	struct rte_mbuf *m;
+	uint8_t *data;
+
+	f.dst = (struct rte_ether_addr){ { 0x01, 0x80, 0xc2, 0x00, 0x00, 0x01 } };
+	f.ether_type = TYPE_MAC_CONTROL;
+	m = pmd_frame_make(&f, 0);
+	CHECK(m != NULL, "no mbuf");
+	data = rte_pktmbuf_mtod_offset(m, uint8_t *, RTE_ETHER_HDR_LEN);
+	data[0] = 0;
+	data[1] = 1; /* opcode */
+	data[2] = quanta >> 8;
+	data[3] = quanta & 0xff;
+	CHECK(AWAIT(rte_eth_tx_burst(PORT_B, 0, &m, 1) == 1, 1000), "not sent");
+}
+
+/*
+ * How long a frame of PORT_A takes from before a pause frame on. A frame that follows the pause frame shows that it has
+ * arrived.
+ */
+static double
+way_ns(uint16_t quanta)
+{
+	struct pmd_frame there = pmd_frame_udp(PORT_A, PORT_B, 1), behind = pmd_frame_udp(PORT_B, PORT_A, 1);
+	const uint64_t begin = rte_rdtsc_precise();
+
+	pause_send(quanta);
+	CHECK(pmd_send(PORT_B, 0, &behind) == 1 && pmd_drain(PORT_A, 1, 5000, NULL) == 1, "no frame behind");
+	CHECK(pmd_send(PORT_A, 0, &there) == 1, "not sent");
+	CHECK(pmd_drain(PORT_B, 1, 5000, NULL) == 1, "not received");
+	return (double)(rte_rdtsc_precise() - begin) * 1e9 / (double)rte_get_tsc_hz();
+}
+
+static void
+pauses(void)
+{
+	const unsigned int tries = 20;
+	uint64_t pauses, delivered;
+	double ns;
+
+	CHECK_OK(fc_set(RTE_ETH_FC_RX_PAUSE));
+	CHECK_OK(rte_eth_promiscuous_enable(PORT_A));
+	pmd_counts_settle(PORT_A);
+	pauses = pmd_xstat(PORT_A, "rx_phy_pause_packets");
+	delivered = pmd_xstat(PORT_A, "rx_good_packets");
+	for (unsigned int i = 0; i < tries; i++) {
+		ns = way_ns(PAUSE_QUANTA);
+		CHECK(ns >= PAUSE_NS, "sent after %.0f of %.0f ns", ns, PAUSE_NS);
+	}
+	CHECK(pmd_xstat(PORT_A, "rx_good_packets") == delivered + tries, "a pause frame was delivered");
+	pmd_counts_settle(PORT_A);
+	pauses = pmd_xstat(PORT_A, "rx_phy_pause_packets") - pauses;
+	CHECK(pauses == tries, "%" PRIu64 " of %u pause frames", pauses, tries);
+	/* A time of 0 ends a pause; without one a frame is faster, sooner or later also on a busy machine. */
+	CHECK(AWAIT(way_ns(0) < PAUSE_NS, 20000), "not faster without a pause");
+	/* Not obeyed: an ordinary multicast frame. */
+	CHECK_OK(fc_set(RTE_ETH_FC_TX_PAUSE));
+	pause_send(PAUSE_QUANTA);
+	CHECK(pmd_drain(PORT_A, 1, 5000, NULL) == 1, "not delivered");
+	CHECK_OK(rte_eth_promiscuous_disable(PORT_A));
+}
+
+static void
+flow_control(void)
+{
+	static const enum rte_eth_fc_mode modes[] = {
+		RTE_ETH_FC_RX_PAUSE, RTE_ETH_FC_TX_PAUSE, RTE_ETH_FC_FULL, RTE_ETH_FC_NONE,
+	};
+
+	CHECK(fc_get() == RTE_ETH_FC_NONE, "mode %d", fc_get());
+	for (unsigned int i = 0; i < RTE_DIM(modes); i++) {
+		CHECK_OK(fc_set(modes[i]));
+		CHECK(fc_get() == modes[i], "%d instead of %d", fc_get(), modes[i]);
+	}
+	refused((struct rte_eth_fc_conf){ .mode = RTE_ETH_FC_FULL, .autoneg = 1 }, EINVAL);
+	refused((struct rte_eth_fc_conf){ .mode = RTE_ETH_FC_FULL, .mac_ctrl_frame_fwd = 1 }, ENOTSUP);
+	pauses();
+	CHECK_OK(fc_set(RTE_ETH_FC_NONE));
+}
+
+static void
+virtual_function(void)
+{
+	refused((struct rte_eth_fc_conf){ .mode = RTE_ETH_FC_FULL }, ENOTSUP);
+	CHECK(fc_get() == RTE_ETH_FC_NONE, "mode %d", fc_get());
+}
+
+int
+main(int argc, char **argv)
+{
+	struct pmd_conf conf = { .nb_rxq = 1, .nb_txq = 1, .nb_desc = 256 };
+	struct pmd_frame f;
+
+	pmd_init(argc, argv);
+	pmd_ports_up(&conf);
+	f = pmd_frame_udp(PORT_B, PORT_A, 0);
+	CHECK(pmd_arrives(&f), "no traffic");
+	if (strcmp(argv[argc - 1], "vf") == 0)
+		virtual_function();
+	else
+		flow_control();
+	pmd_ports_down();
+	return pmd_fini();
+}
