@@ -158,8 +158,49 @@ test_others(void)
 	/* The time register may be read without register data. */
 	CHECK_EQ(read_reg(PRM_REG_MTUTC, NULL, 0), 0);
 	CHECK_EQ(prm_mtutc_reg_get_time_stamp_mode(answer()), 0);
-	CHECK_EQ(read_reg(PRM_REG_MCIA, NULL, 0), fix_code(FW_REG_UNKNOWN));
 	CHECK_EQ(read_reg(0xffff, NULL, 0), fix_code(FW_REG_UNKNOWN));
+}
+
+static uint64_t
+mcia(uint32_t i2c, uint32_t page, uint32_t address, uint32_t size)
+{
+	struct prm_mcia_reg reg = {0};
+
+	prm_mcia_reg_set_module(&reg, f.dev->index);
+	prm_mcia_reg_set_i2c_device_address(&reg, i2c);
+	prm_mcia_reg_set_page_number(&reg, page);
+	prm_mcia_reg_set_device_address(&reg, address);
+	prm_mcia_reg_set_size(&reg, size);
+	return read_reg(PRM_REG_MCIA, &reg, sizeof(reg));
+}
+
+static void
+test_module(void)
+{
+	uint8_t image[EMU_MODULE_BYTES_MAX];
+	struct prm_mcia_reg reg = {0};
+
+	CHECK_EQ(emu_module_image(f.dev, image), 640);
+	CHECK_EQ(mcia(0x50, 0, 0, 48), 0);
+	CHECK(memcmp(prm_mcia_reg_dwords(answer()), image, 48) == 0);
+	CHECK_EQ(mcia(0x50, 0, 196, 16), 0);
+	CHECK_EQ(prm_mcia_reg_get_status(answer()), 0);
+	CHECK(memcmp(prm_mcia_reg_dwords(answer()), "EMU00000000     ", 16) == 0);
+	/* Upper bytes of page 3, lower ones of any page. */
+	CHECK_EQ(mcia(0x50, 3, 208, 48), 0);
+	CHECK_EQ(mcia(0x50, 3, 0, 1), 0);
+	CHECK_EQ(prm_mcia_reg_dwords(answer())[0], image[0]);
+	CHECK_EQ(mcia(0x50, 4, 128, 1), fix_code(FW_REG_VALUE));
+	CHECK_EQ(mcia(0x51, 0, 0, 1), fix_code(FW_REG_VALUE));
+	CHECK_EQ(mcia(0x50, 0, 0, 0), fix_code(FW_REG_VALUE));
+	CHECK_EQ(mcia(0x50, 0, 0, 49), fix_code(FW_REG_VALUE));
+	CHECK_EQ(mcia(0x50, 0, 250, 7), fix_code(FW_REG_VALUE));
+	prm_mcia_reg_set_module(&reg, 99);
+	CHECK_EQ(read_reg(PRM_REG_MCIA, &reg, sizeof(reg)), fix_code(FW_REG_MODULE));
+	emu_port_set_carrier(f.dev, false);
+	CHECK_EQ(mcia(0x50, 0, 0, 1), 0);
+	CHECK_EQ(prm_mcia_reg_get_status(answer()), 3);
+	emu_port_set_carrier(f.dev, true);
 }
 
 static uint64_t
@@ -346,6 +387,7 @@ main(void)
 	test_pmtu();
 	test_ptys();
 	test_others();
+	test_module();
 	test_ppcnt();
 	test_q_counter();
 	test_flow_counter();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The physical port: flow control. "-- vf": of a virtual function. */
+/* The physical port: flow control and module. "-- vf": of a virtual function. */
 
 #include <rte_cycles.h>
 #include <rte_errno.h>
@@ -124,6 +124,51 @@ flow_control(void)
 	CHECK_OK(fc_set(RTE_ETH_FC_NONE));
 }
 
+static uint8_t
+sum(const uint8_t *from, unsigned int bytes)
+{
+	uint8_t total = 0;
+
+	while (bytes-- != 0)
+		total += *from++;
+	return total;
+}
+
+static void
+module_part(const uint8_t *whole, uint32_t offset, uint32_t length)
+{
+	uint8_t part[RTE_ETH_MODULE_SFF_8636_MAX_LEN + 1];
+	struct rte_dev_eeprom_info info = { .data = part, .offset = offset, .length = length };
+
+	memset(part, 0xa5, sizeof(part));
+	CHECK_OK(rte_eth_dev_get_module_eeprom(PORT_A, &info));
+	CHECK(memcmp(part, whole + offset, length) == 0 && part[length] == 0xa5, "%u bytes at %u", length, offset);
+}
+
+/* The emulated cable: fields of SFF-8636, table 6-14, and their sums. */
+static void
+module(void)
+{
+	uint8_t whole[RTE_ETH_MODULE_SFF_8636_MAX_LEN] = { 0 };
+	struct rte_dev_eeprom_info info = { .data = whole, .length = sizeof(whole) };
+	struct rte_eth_dev_module_info type;
+
+	CHECK_OK(rte_eth_dev_get_module_info(PORT_A, &type));
+	CHECK(type.type == RTE_ETH_MODULE_SFF_8636 && type.eeprom_len == sizeof(whole), "type %u, %u bytes", type.type,
+	      type.eeprom_len);
+	CHECK_OK(rte_eth_dev_get_module_eeprom(PORT_A, &info));
+	CHECK(whole[0] == 0x11 && whole[128] == 0x11, "identifiers 0x%02x, 0x%02x", whole[0], whole[128]);
+	CHECK(memcmp(whole + 148, "mlxemu          ", 16) == 0, "vendor %.16s", whole + 148);
+	CHECK(memcmp(whole + 196, "EMU00000000     ", 16) == 0, "serial number %.16s", whole + 196);
+	CHECK(sum(whole + 128, 63) == whole[191] && sum(whole + 192, 31) == whole[223], "sums");
+	module_part(whole, 130, 61);
+	module_part(whole, 0, 640);
+	module_part(whole, 100, 300);
+	module_part(whole, 639, 1);
+	info = (struct rte_dev_eeprom_info){ .data = whole, .offset = 600, .length = 41 };
+	CHECK(rte_eth_dev_get_module_eeprom(PORT_A, &info) == -EINVAL, "beyond the end");
+}
+
 static void
 virtual_function(void)
 {
@@ -141,10 +186,12 @@ main(int argc, char **argv)
 	pmd_ports_up(&conf);
 	f = pmd_frame_udp(PORT_B, PORT_A, 0);
 	CHECK(pmd_arrives(&f), "no traffic");
-	if (strcmp(argv[argc - 1], "vf") == 0)
+	if (strcmp(argv[argc - 1], "vf") == 0) {
 		virtual_function();
-	else
+	} else {
 		flow_control();
+		module();
+	}
 	pmd_ports_down();
 	return pmd_fini();
 }

@@ -282,6 +282,9 @@ struct emu_eswitch {
 #define EMU_VPORT_UPLINK 0xffffu
 #define EMU_ESWITCH_VFS_MAX 24u
 
+/** Memory of a cable's module; pages 0 to 3 of a QSFP28, addresses 0xa0 and 0xa2 of an SFP28. */
+#define EMU_MODULE_BYTES_MAX 640u
+
 struct emu_dev {
 	unsigned index;
 	char ibdev_name[16];  /**< "mlx5_0" */
@@ -518,6 +521,13 @@ uint32_t emu_eswitch_metadata(const struct emu_dev *dev, unsigned port);
 
 /* Port control: settings of the kernel's interface (ioctl, netlink). 0 or -errno. */
 #define EMU_L2_OVERHEAD_BYTES 22u /**< Ethernet + VLAN + FCS: device MTU minus interface MTU. */
+/**
+ * Fills the memory of the module in the port, in the order of ethtool -m.
+ *
+ * @return Its size: 640 (SFF-8636) or 512 (SFF-8472); 0: no module is plugged in.
+ */
+unsigned emu_module_image(const struct emu_dev *dev, uint8_t image[EMU_MODULE_BYTES_MAX]);
+
 int emu_port_set_mtu(struct emu_dev *dev, unsigned mtu);
 int emu_port_set_mac(struct emu_dev *dev, const uint8_t mac[6]);
 /**

@@ -201,6 +201,48 @@ pmaos_read(struct fw_cmd *c, void *reg)
 	return 0;
 }
 
+#define MCIA_BYTES_MAX 48u /* without MCAM.mcia_32dwords */
+#define MCIA_I2C_LOW 0x50u
+#define MCIA_I2C_HIGH 0x51u
+#define MCIA_PAGE_BYTES 128u
+#define MCIA_NOT_CONNECTED 3u /* Linux, mlxsw/reg.h, MCIA status */
+
+/*
+ * Where a byte of the module's memory is in its image: of a QSFP28 bytes 0 to 127 are of all pages; an SFP28 has two
+ * addresses. Linux: mlx5/core/port.c, mlx5_qsfp_eeprom_params_set() and mlx5_sfp_eeprom_params_set().
+ */
+static unsigned
+mcia_offset(unsigned bytes, unsigned i2c, unsigned page, unsigned address)
+{
+	if (bytes == 2 * 2 * MCIA_PAGE_BYTES)
+		return page == 0 ? (i2c - MCIA_I2C_LOW) * 2 * MCIA_PAGE_BYTES + address : bytes;
+	return i2c != MCIA_I2C_LOW ? bytes : address < MCIA_PAGE_BYTES ? address : page * MCIA_PAGE_BYTES + address;
+}
+
+static int
+mcia_read(struct fw_cmd *c, void *reg)
+{
+	unsigned i2c = prm_mcia_reg_get_i2c_device_address(reg), address = prm_mcia_reg_get_device_address(reg);
+	unsigned size = prm_mcia_reg_get_size(reg), page = prm_mcia_reg_get_page_number(reg), bytes, from;
+	uint8_t image[EMU_MODULE_BYTES_MAX];
+
+	if (prm_mcia_reg_get_module(reg) != c->dev->index)
+		return fw_refuse(c, FW_REG_MODULE, "%u", prm_mcia_reg_get_module(reg));
+	if (size == 0 || size > MCIA_BYTES_MAX || address + size > 2 * MCIA_PAGE_BYTES)
+		return fw_refuse(c, FW_REG_VALUE, "size %u at %u", size, address);
+	bytes = emu_module_image(c->dev, image);
+	if (bytes == 0) {
+		prm_mcia_reg_set_status(reg, MCIA_NOT_CONNECTED);
+		return 0;
+	}
+	from = i2c == MCIA_I2C_LOW || i2c == MCIA_I2C_HIGH ? mcia_offset(bytes, i2c, page, address) : bytes;
+	if (from + size > bytes)
+		return fw_refuse(c, FW_REG_VALUE, "i2c address 0x%x, page %u", i2c, page);
+	prm_mcia_reg_set_status(reg, 0);
+	memcpy(prm_mcia_reg_dwords(reg), image + from, size);
+	return 0;
+}
+
 /* time_stamp_mode: 0 the internal timer, 1 real time (reader: DPDK's mlx5). */
 static int
 mtutc_read(struct fw_cmd *c, void *reg)
@@ -242,6 +284,7 @@ static const struct reg_row reg_rows[] = {
 	{PRM_REG_PFCC, PRM_PFCC_REG_BYTES, pfcc_read, pfcc_write},
 	{PRM_REG_PMLP, PRM_PMLP_REG_BYTES, pmlp_read, NULL},
 	{PRM_REG_PMAOS, PRM_PMAOS_REG_BYTES, pmaos_read, NULL},
+	{PRM_REG_MCIA, PRM_MCIA_REG_BYTES, mcia_read, NULL},
 	{PRM_REG_PPCNT, PRM_PPCNT_REG_BYTES, ppcnt_read, NULL},
 	{PRM_REG_MTUTC, PRM_MTUTC_REG_BYTES, mtutc_read, NULL, .clock = true},
 	{PRM_REG_HOST_ENDIANNESS, PRM_HOST_ENDIANNESS_REG_BYTES, host_endianness_read,

@@ -560,6 +560,12 @@ struct mdv_pause {
 	bool tx;	/**< and sends some when its buffers fill. */
 };
 
+/** Memory of a module, in the order of `ethtool -m`. */
+struct mdv_module {
+	uint32_t type;	/**< ETH_MODULE_* of linux/ethtool.h, which are DPDK's RTE_ETH_MODULE_*. */
+	uint32_t bytes;
+};
+
 struct mdv_port_ops {
 	/** Reads the state (ibv_query_port(3)) and the speed (ETHTOOL_GLINKSETTINGS, else ibv_query_port()). */
 	int (*link)(struct mdv_dev *dev, struct mdv_link *link);
@@ -590,6 +596,9 @@ struct mdv_port_ops {
 	/** Pause frames: ETHTOOL_GPAUSEPARAM and ETHTOOL_SPAUSEPARAM, or register PFCC. */
 	int (*pause_get)(struct mdv_dev *dev, struct mdv_pause *pause);
 	int (*pause_set)(struct mdv_dev *dev, const struct mdv_pause *pause);
+	/** The module: ETHTOOL_GMODULEINFO and ETHTOOL_GMODULEEEPROM, or register MCIA. -EIO: there is none. */
+	int (*module_info)(struct mdv_dev *dev, struct mdv_module *module);
+	int (*module_read)(struct mdv_dev *dev, uint32_t offset, uint32_t bytes, uint8_t *data);
 };
 
 /** Upper bound of mdv_counters_count(), and of all counters. */

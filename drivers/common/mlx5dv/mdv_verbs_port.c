@@ -404,6 +404,37 @@ verbs_pause_set(struct mdv_dev *dev, const struct mdv_pause *pause)
 	return netdev_ioctl(dev, SIOCETHTOOL, "set flow control", &ifr);
 }
 
+static int
+verbs_module_info(struct mdv_dev *dev, struct mdv_module *module)
+{
+	struct ethtool_modinfo info = { .cmd = ETHTOOL_GMODULEINFO };
+	struct ifreq ifr = { .ifr_data = (void *)&info };
+
+	if (netdev_ioctl(dev, SIOCETHTOOL, "describe the module", &ifr) != 0)
+		return -rte_errno;
+	*module = (struct mdv_module){ .type = info.type, .bytes = info.eeprom_len };
+	return 0;
+}
+
+static int
+verbs_module_read(struct mdv_dev *dev, uint32_t offset, uint32_t bytes, uint8_t *data)
+{
+	struct ethtool_eeprom *eeprom = calloc(1, sizeof(*eeprom) + bytes);
+	struct ifreq ifr = { .ifr_data = (void *)eeprom };
+	int ret;
+
+	if (eeprom == NULL)
+		return MDV_FAIL(dev->name, ENOMEM, "no memory for %u bytes of the module", bytes);
+	eeprom->cmd = ETHTOOL_GMODULEEEPROM;
+	eeprom->offset = offset;
+	eeprom->len = bytes;
+	ret = netdev_ioctl(dev, SIOCETHTOOL, "read the module", &ifr);
+	if (ret == 0)
+		memcpy(data, eeprom->data, bytes);
+	free(eeprom);
+	return ret;
+}
+
 /** Sends a request to rtnetlink, which acknowledges it before send() returns. 0 or a positive errno. */
 static int
 rtnl_request(const struct nlmsghdr *request)
@@ -521,4 +552,6 @@ const struct mdv_port_ops mdv_verbs_port = {
 	.up_set = verbs_up_set,
 	.pause_get = verbs_pause_get,
 	.pause_set = verbs_pause_set,
+	.module_info = verbs_module_info,
+	.module_read = verbs_module_read,
 };

@@ -63,5 +63,8 @@ int mdv_vfio_vector_up(struct mdv_vector *v);
 void mdv_vfio_vector_down(struct mdv_vector *v);
 bool mdv_vfio_vector_drain(struct mdv_vector *v);
 extern const struct mdv_port_ops mdv_vfio_port;
+/* As in struct mdv_port_ops (mdv_vfio_module.c). */
+int mdv_vfio_module_info(struct mdv_dev *dev, struct mdv_module *module);
+int mdv_vfio_module_read(struct mdv_dev *dev, uint32_t offset, uint32_t bytes, uint8_t *data);
 
 #endif /* MDV_VFIO_H */

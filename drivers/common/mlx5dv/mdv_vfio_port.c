@@ -488,4 +488,6 @@ const struct mdv_port_ops mdv_vfio_port = {
 	.up_set = vfio_up_set,
 	.pause_get = vfio_pause_get,
 	.pause_set = vfio_pause_set,
+	.module_info = mdv_vfio_module_info,
+	.module_read = mdv_vfio_module_read,
 };

@@ -60,6 +60,8 @@ uint32_t mlxpmd_link_speed_capa(struct rte_eth_dev *eth_dev);
 int mlxpmd_flow_ctrl_get(struct rte_eth_dev *eth_dev, struct rte_eth_fc_conf *conf);
 /** What the application sets stays at close, as by `ethtool -A`. */
 int mlxpmd_flow_ctrl_set(struct rte_eth_dev *eth_dev, struct rte_eth_fc_conf *conf);
+int mlxpmd_module_info(struct rte_eth_dev *eth_dev, struct rte_eth_dev_module_info *info);
+int mlxpmd_module_eeprom(struct rte_eth_dev *eth_dev, struct rte_dev_eeprom_info *info);
 
 /* ---- queues (mlxpmd_queue.c, mlxpmd_rxq.c, mlxpmd_txq.c) ---- */
 #define MLXPMD_DESC_MIN 64

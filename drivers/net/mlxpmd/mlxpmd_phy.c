@@ -39,3 +39,30 @@ mlxpmd_flow_ctrl_set(struct rte_eth_dev *eth_dev, struct rte_eth_fc_conf *conf)
 		return MLXPMD_FAIL(ENOTSUP, "port %u: flow control is set by the physical function", port->port_id);
 	return port->mdv->port->pause_set(port->mdv, &pause);
 }
+
+int
+mlxpmd_module_info(struct rte_eth_dev *eth_dev, struct rte_eth_dev_module_info *info)
+{
+	struct mdv_dev *mdv = MLXPMD_PORT(eth_dev)->mdv;
+	struct mdv_module module;
+	int rc = mdv->port->module_info(mdv, &module);
+
+	if (rc == 0)
+		*info = (struct rte_eth_dev_module_info){ .type = module.type, .eeprom_len = module.bytes };
+	return rc;
+}
+
+int
+mlxpmd_module_eeprom(struct rte_eth_dev *eth_dev, struct rte_dev_eeprom_info *info)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct mdv_module module;
+	int rc = port->mdv->port->module_info(port->mdv, &module);
+
+	if (rc != 0)
+		return rc;
+	if (info->offset > module.bytes || info->length > module.bytes - info->offset)
+		return MLXPMD_FAIL(EINVAL, "port %u: the module has %u bytes, not %u at %u", port->port_id, module.bytes,
+				   info->length, info->offset);
+	return port->mdv->port->module_read(port->mdv, info->offset, info->length, info->data);
+}

@@ -173,6 +173,37 @@ abi_ethtool_set_pause(struct emu_dev *dev, const void *arg)
 	return 0;
 }
 
+/* mlx5e_get_module_info(): mlx5_query_mcia() fails with EIO if the firmware reports no module. */
+static int
+abi_ethtool_module_info(const struct emu_dev *dev, void *arg)
+{
+	uint8_t image[EMU_MODULE_BYTES_MAX];
+	unsigned bytes = emu_module_image(dev, image);
+	struct ethtool_modinfo *info = arg;
+
+	if (bytes == 0)
+		return -EIO;
+	info->type = bytes == ETH_MODULE_SFF_8636_MAX_LEN ? ETH_MODULE_SFF_8636 : ETH_MODULE_SFF_8472;
+	info->eeprom_len = bytes;
+	return 0;
+}
+
+/* net/ethtool/ioctl.c, ethtool_get_any_eeprom() */
+static int
+abi_ethtool_module_eeprom(const struct emu_dev *dev, void *arg)
+{
+	uint8_t image[EMU_MODULE_BYTES_MAX];
+	unsigned bytes = emu_module_image(dev, image);
+	struct ethtool_eeprom *e = arg;
+
+	if (bytes == 0)
+		return -EIO;
+	if (e->len == 0 || e->offset > bytes || e->len > bytes - e->offset)
+		return -EINVAL;
+	memcpy(e->data, image + e->offset, e->len);
+	return 0;
+}
+
 static int
 abi_ethtool(struct emu_dev *dev, void *arg)
 {
@@ -197,6 +228,10 @@ abi_ethtool(struct emu_dev *dev, void *arg)
 		return abi_ethtool_pause(dev, arg);
 	case ETHTOOL_SPAUSEPARAM:
 		return abi_ethtool_set_pause(dev, arg);
+	case ETHTOOL_GMODULEINFO:
+		return abi_ethtool_module_info(dev, arg);
+	case ETHTOOL_GMODULEEEPROM:
+		return abi_ethtool_module_eeprom(dev, arg);
 	case ETHTOOL_GLINK:
 		v->data = dev->link_up;
 		return 0;
