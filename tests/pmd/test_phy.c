@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The physical port: flow control and module. "-- vf": of a virtual function. */
+/* The physical port: flow control, module, UDP ports of tunnels. "-- vf": of a virtual function. */
 
 #include <rte_cycles.h>
 #include <rte_errno.h>
@@ -169,6 +169,24 @@ module(void)
 	CHECK(rte_eth_dev_get_module_eeprom(PORT_A, &info) == -EINVAL, "beyond the end");
 }
 
+static int
+tunnel_add(uint8_t type, uint16_t udp_port)
+{
+	struct rte_eth_udp_tunnel tunnel = { .udp_port = udp_port, .prot_type = type };
+
+	return rte_eth_dev_udp_tunnel_port_add(PORT_A, &tunnel);
+}
+
+static void
+tunnels(void)
+{
+	CHECK_OK(tunnel_add(RTE_ETH_TUNNEL_TYPE_VXLAN, 4789));
+	CHECK_OK(tunnel_add(RTE_ETH_TUNNEL_TYPE_VXLAN_GPE, 4790));
+	CHECK_OK(tunnel_add(RTE_ETH_TUNNEL_TYPE_GENEVE, 6081));
+	CHECK(tunnel_add(RTE_ETH_TUNNEL_TYPE_VXLAN, 4790) == -ENOTSUP && rte_errno == ENOTSUP, "VXLAN at 4790");
+	CHECK(tunnel_add(RTE_ETH_TUNNEL_TYPE_TEREDO, 3544) == -ENOTSUP && rte_errno == ENOTSUP, "TEREDO");
+}
+
 static void
 virtual_function(void)
 {
@@ -191,6 +209,7 @@ main(int argc, char **argv)
 	} else {
 		flow_control();
 		module();
+		tunnels();
 	}
 	pmd_ports_down();
 	return pmd_fini();

@@ -62,6 +62,8 @@ int mlxpmd_flow_ctrl_get(struct rte_eth_dev *eth_dev, struct rte_eth_fc_conf *co
 int mlxpmd_flow_ctrl_set(struct rte_eth_dev *eth_dev, struct rte_eth_fc_conf *conf);
 int mlxpmd_module_info(struct rte_eth_dev *eth_dev, struct rte_eth_dev_module_info *info);
 int mlxpmd_module_eeprom(struct rte_eth_dev *eth_dev, struct rte_dev_eeprom_info *info);
+/** The device parses tunnels at the ports that IANA assigned, and at no other: 0 for these; -ENOTSUP. */
+int mlxpmd_udp_tunnel_port_add(struct rte_eth_dev *eth_dev, struct rte_eth_udp_tunnel *tunnel);
 
 /* ---- queues (mlxpmd_queue.c, mlxpmd_rxq.c, mlxpmd_txq.c) ---- */
 #define MLXPMD_DESC_MIN 64

@@ -43,6 +43,7 @@ static const struct eth_dev_ops mlxpmd_ops = {
 	.flow_ctrl_set = mlxpmd_flow_ctrl_set,
 	.get_module_info = mlxpmd_module_info,
 	.get_module_eeprom = mlxpmd_module_eeprom,
+	.udp_tunnel_port_add = mlxpmd_udp_tunnel_port_add,
 	.stats_get = stats_get_op,
 	.stats_reset = mlxpmd_stats_reset,
 	.xstats_get = mlxpmd_xstats_get,

@@ -2,6 +2,9 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Settings of the physical port that do not concern queues. */
 
+#include <rte_geneve.h>
+#include <rte_vxlan.h>
+
 #include "mlxpmd_ctrl.h"
 
 int
@@ -65,4 +68,30 @@ mlxpmd_module_eeprom(struct rte_eth_dev *eth_dev, struct rte_dev_eeprom_info *in
 		return MLXPMD_FAIL(EINVAL, "port %u: the module has %u bytes, not %u at %u", port->port_id, module.bytes,
 				   info->length, info->offset);
 	return port->mdv->port->module_read(port->mdv, info->offset, info->length, info->data);
+}
+
+int
+mlxpmd_udp_tunnel_port_add(struct rte_eth_dev *eth_dev, struct rte_eth_udp_tunnel *tunnel)
+{
+	static const struct {
+		uint16_t udp_port;
+		uint8_t type;
+		const char *name;
+	} known[] = {
+		{ RTE_VXLAN_DEFAULT_PORT, RTE_ETH_TUNNEL_TYPE_VXLAN, "VXLAN" },
+		{ RTE_VXLAN_GPE_DEFAULT_PORT, RTE_ETH_TUNNEL_TYPE_VXLAN_GPE, "VXLAN-GPE" },
+		{ RTE_GENEVE_DEFAULT_PORT, RTE_ETH_TUNNEL_TYPE_GENEVE, "GENEVE" },
+	};
+	const struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+
+	for (size_t i = 0; i < RTE_DIM(known); i++) {
+		if (tunnel->prot_type != known[i].type)
+			continue;
+		if (tunnel->udp_port == known[i].udp_port)
+			return 0;
+		return MLXPMD_FAIL(ENOTSUP, "port %u: the device parses %s at UDP port %u, not %u", port->port_id,
+				   known[i].name, known[i].udp_port, tunnel->udp_port);
+	}
+	return MLXPMD_FAIL(ENOTSUP, "port %u: the device parses no UDP tunnel of type %u", port->port_id,
+			   tunnel->prot_type);
 }
