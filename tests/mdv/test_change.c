@@ -30,7 +30,7 @@ check_rule(struct mdv_dev *dev, struct mdv_rule_table *table, struct mdv_obj *ti
 {
 	const bool pops = table != NULL || dev->mode == MDV_OPEN_VFIO;
 	struct mdv_rule_attr attr = {
-		.table = table, .ethertype = 0x800, .tir = tir, .decap = decap, .modify = modify, .pop_vlan = pops,
+		.table = table, .ethertype = 0x800, .tir = tir, .tunnel = decap, .modify = modify, .pop_vlan = pops,
 	};
 	struct mdv_rule *rule = mdv_rule_create(dev, &attr);
 
@@ -82,7 +82,7 @@ check_tables(struct mdv_dev *dev, struct mdv_obj *tir)
 {
 	const struct prm_set_add_copy_action_in_auto a = test_change_action(PRM_ACTION_IN_FIELD_OUT_IPV4_TTL, 8, 9);
 	static const uint8_t l2[14] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0 };
-	struct mdv_rule_table *further = mdv_rule_table_create(dev, MDV_TABLE_LEVEL_MIN);
+	struct mdv_rule_table *further = mdv_rule_table_create(dev, false, MDV_TABLE_LEVEL_MIN);
 	struct mdv_change *modify, *decap, *l3;
 
 	CHECK(further != NULL);
@@ -104,11 +104,49 @@ check_tables(struct mdv_dev *dev, struct mdv_obj *tir)
 	mdv_rule_table_destroy(further);
 }
 
+/** Rules of sent packets that change them, in the root and in a further table; the kernel's root pushes no tags. */
+static void
+check_sent(struct mdv_dev *dev)
+{
+	const struct prm_set_add_copy_action_in_auto a = test_change_action(PRM_ACTION_IN_FIELD_OUT_IPV4_TTL, 8, 9);
+	static const uint8_t headers[50] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45 };
+	struct mdv_rule_table *further = mdv_rule_table_create(dev, true, MDV_TABLE_LEVEL_MIN);
+	struct mdv_change_caps caps;
+
+	CHECK_EQ(mdv_change_caps(dev, true, &caps), 0);
+	CHECK(caps.encap && caps.encap_l3 && caps.push_vlan && !caps.decap && !caps.pop_vlan);
+	CHECK_EQ(caps.encap_bytes, MDV_CHANGE_HEADER_MAX);
+	CHECK(further != NULL);
+	for (unsigned int i = 0; i < 4 && further != NULL; i++) {
+		const bool root = i & 1, push = !root || dev->mode == MDV_OPEN_VFIO;
+		struct mdv_change *modify = mdv_change_get(dev, MDV_CHANGE_MODIFY_TX, root, &a, sizeof(a));
+		struct mdv_change *encap = mdv_change_get(dev, i & 2 ? MDV_CHANGE_ENCAP_L3 : MDV_CHANGE_ENCAP, root,
+							  headers, sizeof(headers));
+		struct mdv_rule_attr attr = {
+			.table = root ? NULL : further, .egress = true, .ethertype = 0x800, .send = true,
+			.tunnel = encap, .modify = modify, .push_vlan = push ? 0x81000005 : 0,
+		};
+		struct mdv_rule *rule;
+
+		CHECK(modify != NULL && encap != NULL);
+		rule = mdv_rule_create(dev, &attr);
+		CHECK(rule != NULL);
+		CHECK_EQ(mdv_rule_destroy(rule), 0);
+		attr.push_vlan = 0x81000005;
+		rte_errno = 0;
+		rule = push ? NULL : mdv_rule_create(dev, &attr);
+		CHECK(rule == NULL && rte_errno == (push ? 0 : ENOTSUP));
+		mdv_change_put(encap);
+		mdv_change_put(modify);
+	}
+	mdv_rule_table_destroy(further);
+}
+
 /* Tables without decapsulation, which the device would refuse there. */
 static void
 check_switchdev(struct mdv_dev *dev, const struct mdv_change_caps *caps)
 {
-	struct mdv_rule_table *table = mdv_rule_table_create(dev, MDV_TABLE_LEVEL_MIN);
+	struct mdv_rule_table *table = mdv_rule_table_create(dev, false, MDV_TABLE_LEVEL_MIN);
 
 	CHECK(!caps->decap && !caps->decap_l3);
 	CHECK(table != NULL);
@@ -126,12 +164,13 @@ test_changes(struct mdv_dev *dev)
 	struct mdv_cq cq;
 	struct mdv_rq rq;
 
-	CHECK_EQ(mdv_change_caps(dev, &caps), 0);
+	CHECK_EQ(mdv_change_caps(dev, false, &caps), 0);
 	if (mdv_own(dev)->switchdev)
 		check_switchdev(dev, &caps);
 	/* A card without them. */
 	if (caps.max_modify == 0 || !caps.decap || !caps.decap_l3 || !caps.pop_vlan)
 		return;
+	check_sent(dev);
 	CHECK_EQ(mdv_cq_create(dev, &cq_attr, &cq), 0);
 	rq_attr.cqn = cq.cqn;
 	CHECK_EQ(mdv_rq_create(dev, &rq_attr, &rq), 0);

@@ -159,7 +159,7 @@ changes_make(struct mdv_dev *dev)
 	static const uint8_t l2[14];
 	struct mdv_change_caps caps;
 	struct mdv_change *modify = NULL, *l3 = NULL;
-	int ret = mdv_change_caps(dev, &caps);
+	int ret = mdv_change_caps(dev, false, &caps);
 
 	if (ret == 0 && caps.max_modify != 0 &&
 	    (modify = mdv_change_get(dev, MDV_CHANGE_MODIFY, false, &a, sizeof(a))) == NULL)

@@ -67,7 +67,7 @@ static unsigned int roots;
 
 /* With the kernel's driver: a rule that matches every frame leads to the first table of the test. */
 static int
-kernel_root_set(struct mdv_dev *dev, struct mdv_obj *table)
+kernel_root_set(struct mdv_dev *dev, bool egress, struct mdv_obj *table)
 {
 	struct { size_t bytes; uint32_t dw[16]; } nothing = { .bytes = sizeof(nothing.dw) };
 	struct mlx5dv_flow_matcher_attr attr = {
@@ -76,6 +76,7 @@ kernel_root_set(struct mdv_dev *dev, struct mdv_obj *table)
 	};
 	struct mlx5dv_flow_action_attr to = { .type = MLX5DV_FLOW_ACTION_DEST_DEVX };
 
+	RTE_SET_USED(egress);
 	roots++;
 	root = table;
 	if (flow != NULL && ibv_destroy_flow(flow) != 0)
@@ -95,11 +96,11 @@ kernel_root_set(struct mdv_dev *dev, struct mdv_obj *table)
 
 /* Through VFIO: makes the table the root, as the driver does. */
 static int
-root_set(struct mdv_dev *dev, struct mdv_obj *table)
+root_set(struct mdv_dev *dev, bool egress, struct mdv_obj *table)
 {
 	roots++;
 	root = table;
-	return mdv_rules_fw_root(dev, table);
+	return mdv_rules_fw_root(dev, egress, table);
 }
 
 /* From now on the rules of the device are installed in flow tables. */
@@ -107,7 +108,7 @@ static void
 switch_to_tables(struct mdv_dev *dev)
 {
 	mdv_rules_close(dev);
-	dev->rules = mdv_rules_fw_new(dev, dev->mode == MDV_OPEN_VFIO ? root_set : kernel_root_set);
+	dev->rules = mdv_rules_fw_new(dev, false, dev->mode == MDV_OPEN_VFIO ? root_set : kernel_root_set);
 	if (dev->rules == NULL)
 		exit(EXIT_FAILURE);
 	pthread_mutex_init(&dev->rules->lock, NULL);
@@ -224,7 +225,7 @@ test_crowded(struct mdv_dev *dev)
 static void
 test_table(struct mdv_dev *dev)
 {
-	struct mdv_rule_table *table = mdv_rule_table_create(dev, MDV_TABLE_LEVEL_MIN);
+	struct mdv_rule_table *table = mdv_rule_table_create(dev, false, MDV_TABLE_LEVEL_MIN);
 	struct mdv_obj *counter = mdv_flow_counters_create(dev, 1);
 	struct mdv_rule_attr lead = { .jump = table, .counter = counter, .priority = 2, .tag = 7 };
 	struct mdv_rule_attr attr = { .table = table, .tir = tir, .ethertype = 0x800, .counter = counter };
@@ -246,7 +247,7 @@ test_table(struct mdv_dev *dev)
 	CHECK_EQ(mdv_obj_destroy(counter), 0);
 	mdv_rule_table_destroy(table);
 	log_begin();
-	CHECK(mdv_rule_table_create(dev, MDV_TABLE_LEVEL_MIN + MDV_TABLE_LEVELS) == NULL);
+	CHECK(mdv_rule_table_create(dev, false, MDV_TABLE_LEVEL_MIN + MDV_TABLE_LEVELS) == NULL);
 	CHECK_EQ(rte_errno, ENOTSUP);
 	CHECK_EQ(lines_with(log_end(), "max_ft_level 64, needed is more than 64"), 1);
 }
@@ -255,7 +256,7 @@ test_table(struct mdv_dev *dev)
 static void
 test_flow_counters(struct mdv_dev *dev)
 {
-	struct mdv_rule_table *table = mdv_rule_table_create(dev, MDV_TABLE_LEVEL_MIN);
+	struct mdv_rule_table *table = mdv_rule_table_create(dev, false, MDV_TABLE_LEVEL_MIN);
 	struct mdv_obj *bulk = mdv_flow_counters_create(dev, 512);
 	struct mdv_rule_attr attr = { .table = table, .tir = tir, .counter = bulk, .counter_offset = 511 };
 	struct mdv_flow_count counts[512];

@@ -162,7 +162,7 @@ def check_flows(client, testpmd):
                              "outer_headers/dst_ipv4_dst_ipv6/dword_3_": "0xc0000201/0xffffffff"}, first)
     check((first["group"], first["priority"], first["action"], first["tag"]) == (0, 2, "jump 5", 8), first)
     check((first["packets"], first["bytes"]) == (0, 0), first)
-    check(second == {"group": 5, "priority": 0, "match": {}, "action": "queues 0", "tag": 0}, second)
+    check(second == {"egress": 0, "group": 5, "priority": 0, "match": {}, "action": "queues 0", "tag": 0}, second)
     check(client.query("/mlxpmd/flows,0,1") == {key: flows[key] for key in flows if key != "0"}, flows)
     for n in range(2, 35):
         testpmd.cmd(f"flow create 0 ingress group 5 priority {n} pattern eth / end actions queue index 0 / end")

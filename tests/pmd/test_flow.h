@@ -42,6 +42,8 @@ void flow_modify(bool decap_with);
 void flow_negotiate(void);
 /** The same by templates: flow queue 0 exists, and has no results. */
 void flow_modify_templates(void);
+/** test_flow_egress.c: the same; flow queue 0 exists, and has no results. */
+void flow_egress(void);
 /** test_flow_refusals.c: PORT_A has QUEUES receive queues, and no flows. */
 void flow_refusals(void);
 

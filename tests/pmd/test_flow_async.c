@@ -238,7 +238,7 @@ static void
 mistakes(void)
 {
 	const struct rte_flow_item *items = ITEMS(ITEM(ETH), ITEM(IPV4), UDP_TO(4000));
-	const struct rte_flow_pattern_template_attr egress = { .egress = 1 };
+	const struct rte_flow_pattern_template_attr transfer = { .transfer = 1 };
 	const struct rte_flow_action *to_1 = ACTIONS(TO_QUEUE(1));
 
 	refused(items, 1, to_1, 0, "pattern template 1: the table has 1");
@@ -250,7 +250,7 @@ mistakes(void)
 	refused(items, 0, ACTIONS(ACTION(QUEUE)), 0, "QUEUE has no configuration");
 	CHECK(rte_flow_async_create(PORT_A, 2, &at_once, table, items, 0, to_1, 0, NULL, &error) == NULL);
 	CHECK(strstr(error.message, "flow queue 2: 2 are configured") != NULL, "%s", error.message);
-	CHECK(rte_flow_pattern_template_create(PORT_A, &egress, items, &error) == NULL && rte_errno == ENOTSUP);
+	CHECK(rte_flow_pattern_template_create(PORT_A, &transfer, items, &error) == NULL && rte_errno == ENOTSUP);
 	CHECK(rte_flow_pattern_template_create(PORT_A, &ingress_pattern, ITEMS(ITEM(HIGIG2)), &error) == NULL);
 	CHECK(strstr(error.message, "item HIGIG2 is not matched") != NULL, "%s", error.message);
 	CHECK(rte_flow_actions_template_create(PORT_A, &ingress_actions, ACTIONS(ACTION(PF)), ACTIONS(ACTION(PF)),
@@ -465,6 +465,7 @@ flow_async(void)
 	operations();
 	between_queues();
 	flow_modify_templates();
+	flow_egress();
 	failures();
 	limits();
 	mistakes();

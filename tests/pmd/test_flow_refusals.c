@@ -61,10 +61,18 @@ static void
 patterns(void)
 {
 	const struct refusal cases[] = {
-		{ { .egress = 1 }, ITEMS(ITEM(ETH)), ACTIONS(ACTION(DROP)), ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_EGRESS,
-		  "ingress is" },
+		{ { .ingress = 1, .egress = 1 }, ITEMS(ITEM(ETH)), ACTIONS(ACTION(DROP)), ENOTSUP,
+		  RTE_FLOW_ERROR_TYPE_ATTR_EGRESS, "not of both" },
+		{ { 0 }, ITEMS(ITEM(ETH)), ACTIONS(ACTION(DROP)), EINVAL, RTE_FLOW_ERROR_TYPE_ATTR_INGRESS,
+		  "ingress or egress must be set" },
+		{ { .egress = 1 }, ITEMS(ITEM(ETH)), ACTIONS(TO_QUEUE(0)), ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION,
+		  "action QUEUE is of received packets (ingress)" },
+		{ { .egress = 1 }, ITEMS(ITEM(ETH)), ACTIONS(ACTION(FLAG)), ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION,
+		  "action FLAG is of received packets (ingress)" },
+		{ { .egress = 1, .group = 1 }, ITEMS(ITEM(ETH), ITEM(VLAN)), ACTIONS(ACTION(OF_POP_VLAN)), ENOTSUP,
+		  RTE_FLOW_ERROR_TYPE_ACTION, "OF_POP_VLAN is of received packets (ingress)" },
 		{ { .transfer = 1 }, ITEMS(ITEM(ETH)), ACTIONS(ACTION(DROP)), ENOTSUP,
-		  RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, "ingress is supported" },
+		  RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, "ingress and egress are supported" },
 		{ { .ingress = 1, .priority = 4 }, ITEMS(ITEM(ETH)), ACTIONS(ACTION(DROP)), ENOTSUP,
 		  RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY, "priority 4: group 0 has priorities 0 to 3" },
 		{ { .ingress = 1, .priority = 21845, .group = 1 }, ITEMS(ITEM(ETH)), ACTIONS(ACTION(DROP)), ENOTSUP,

@@ -119,7 +119,7 @@ struct mdv_dev {
 	uint32_t vectors_taken;	/**< Verbs: calls of mdv_vector_alloc(), which take the completion vectors in turn. */
 	struct mdv_caps caps;
 	struct mdv_mr_table *mr; /**< Registered mempools (mdv_mr.c). */
-	struct mdv_rule_table *rules; /**< Matchers in use (mdv_rule.c). */
+	struct mdv_rule_table *rules, *tx_rules; /**< Roots of received and sent packets (mdv_rule.c). */
 	struct mdv_counter_set *counters; /**< Counters that the device supports (mdv_counters.c). */
 	struct mdv_recorder *recorder; /**< The last commands and events (mdv_recorder.h); shared by processes. */
 	struct mdv_obj *td;

@@ -14,65 +14,96 @@
 #include "mdv_private.h"
 #include "mdv_rule_int.h"
 
+static void
+caps_fill(const struct mdv_dev *dev, bool egress, const struct prm_flow_table_nic_cap *nic,
+	  struct mdv_change_caps *caps)
+{
+	const struct prm_flow_table_prop_layout *t =
+		egress ? prm_flow_table_nic_cap_flow_table_properties_nic_transmit_c(nic) :
+			 prm_flow_table_nic_cap_flow_table_properties_nic_receive_c(nic);
+	/* In switchdev mode the FDB may change tunnels; tables of ports do not then (mdv_rule_fw.c). */
+	const bool tunnels = !mdv_own(dev)->switchdev;
+
+	*caps = (struct mdv_change_caps){
+		.max_modify = (uint8_t)prm_flow_table_prop_layout_get_max_modify_header_actions(t),
+		.decap = prm_flow_table_prop_layout_get_decap(t) && tunnels,
+		.decap_l3 = prm_flow_table_prop_layout_get_reformat_l3_tunnel_to_l2(t) && tunnels,
+		/* As mlx5_ib (Linux, hw/mlx5/fs.c, mlx5_ib_flow_action_packet_reformat_valid(), _get_flow_table()). */
+		.encap = prm_flow_table_nic_cap_get_encap_general_header(nic) &&
+			 prm_flow_table_prop_layout_get_reformat(t) && tunnels,
+		.encap_l3 = prm_flow_table_prop_layout_get_reformat_l2_to_l3_tunnel(t) &&
+			    prm_flow_table_prop_layout_get_reformat(t) && tunnels,
+		.encap_bytes = (uint16_t)prm_flow_table_nic_cap_get_max_encap_header_size(nic),
+		.pop_vlan = prm_flow_table_prop_layout_get_pop_vlan(t),
+		.push_vlan = prm_flow_table_prop_layout_get_push_vlan(t),
+		.tunnel_with_jump = prm_flow_table_prop_layout_get_reformat_and_fwd_to_table(t),
+		.tunnel_with_tag = prm_flow_table_prop_layout_get_reformat_and_vlan_action(t),
+		.modify_with_tag = prm_flow_table_prop_layout_get_modify_and_vlan_action(t),
+		.modify_with_tunnel = prm_flow_table_prop_layout_get_reformat_and_modify_action(t),
+	};
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(mdv_change_caps)
 int
-mdv_change_caps(struct mdv_dev *dev, struct mdv_change_caps *caps)
+mdv_change_caps(struct mdv_dev *dev, bool egress, struct mdv_change_caps *caps)
 {
-	const struct prm_flow_table_prop_layout *rx;
+	struct prm_query_hca_cap_out *out = mdv_zalloc(dev->name, sizeof(*out), "capabilities of flow tables");
 	const struct prm_flow_table_nic_cap *nic;
-	struct prm_query_hca_cap_out *out;
 	int ret;
 
 	memset(caps, 0, sizeof(*caps));
-	out = mdv_zalloc(dev->name, sizeof(*out), "capabilities of flow tables");
 	if (out == NULL)
 		return -rte_errno;
-	ret = mdv_caps_page(dev, PRM_HCA_CAP_TYPE_FLOW_TABLE, out);
 	nic = (const struct prm_flow_table_nic_cap *)prm_query_hca_cap_out_capability_c(out);
-	rx = prm_flow_table_nic_cap_flow_table_properties_nic_receive_c(nic);
-	/* In switchdev mode the FDB may decapsulate; tables of received packets do not then (mdv_rule_fw.c). */
+	ret = mdv_caps_page(dev, PRM_HCA_CAP_TYPE_FLOW_TABLE, out);
 	if (ret == 0)
-		*caps = (struct mdv_change_caps){
-			.max_modify = (uint8_t)prm_flow_table_prop_layout_get_max_modify_header_actions(rx),
-			.decap = prm_flow_table_prop_layout_get_decap(rx) && !mdv_own(dev)->switchdev,
-			.decap_l3 = prm_flow_table_prop_layout_get_reformat_l3_tunnel_to_l2(rx) &&
-				    !mdv_own(dev)->switchdev,
-			.pop_vlan = prm_flow_table_prop_layout_get_pop_vlan(rx),
-			.decap_with_jump = prm_flow_table_prop_layout_get_reformat_and_fwd_to_table(rx),
-			.decap_with_pop = prm_flow_table_prop_layout_get_reformat_and_vlan_action(rx),
-			.modify_with_pop = prm_flow_table_prop_layout_get_modify_and_vlan_action(rx),
-			.modify_with_l3 = prm_flow_table_prop_layout_get_reformat_and_modify_action(rx),
-		};
+		caps_fill(dev, egress, nic, caps);
 	free(out);
 	return ret;
 }
 
 /* ------------------------------------------------------------------ creating */
 
+/** How the kinds are made. */
+static const struct kind {
+	bool egress, modify;
+	unsigned int type;	/**< Of a reformat context. */
+	enum mlx5dv_flow_action_packet_reformat_type verbs_type;
+} kinds[] = {
+	[MDV_CHANGE_MODIFY] = { .modify = true },
+	[MDV_CHANGE_DECAP] = { .verbs_type = MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TUNNEL_TO_L2 },
+	[MDV_CHANGE_DECAP_L3] = { .type = PRM_REFORMAT_TYPE_L3_TUNNEL_TO_L2,
+				  .verbs_type = MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L3_TUNNEL_TO_L2 },
+	[MDV_CHANGE_MODIFY_TX] = { .egress = true, .modify = true },
+	[MDV_CHANGE_ENCAP] = { .egress = true, .type = PRM_REFORMAT_TYPE_L2_TO_L2_TUNNEL,
+			       .verbs_type = MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TO_L2_TUNNEL },
+	[MDV_CHANGE_ENCAP_L3] = { .egress = true, .type = PRM_REFORMAT_TYPE_L2_TO_L3_TUNNEL,
+				  .verbs_type = MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TO_L3_TUNNEL },
+};
+
 static struct ibv_flow_action *
-verbs_create(struct mdv_dev *dev, enum mdv_change_kind kind, const void *data, size_t bytes)
+verbs_create(struct mdv_dev *dev, const struct kind *kind, const void *data, size_t bytes)
 {
-	const enum mlx5dv_flow_table_type rx = MLX5DV_FLOW_TABLE_TYPE_NIC_RX;
+	const enum mlx5dv_flow_table_type type = kind->egress ? MLX5DV_FLOW_TABLE_TYPE_NIC_TX :
+								MLX5DV_FLOW_TABLE_TYPE_NIC_RX;
 	struct ibv_flow_action *action;
 
 	/* The libraries do not write to the data. */
-	if (kind == MDV_CHANGE_MODIFY)
+	if (kind->modify)
 		action = MDV_RUN_PTR(dev, mlx5dv_create_flow_action_modify_header(dev->ibv, bytes,
-										  (uint64_t *)(uintptr_t)data, rx));
+										  (uint64_t *)(uintptr_t)data, type));
 	else
 		action = MDV_RUN_PTR(dev, mlx5dv_create_flow_action_packet_reformat(
-						  dev->ibv, bytes, (void *)(uintptr_t)data, kind == MDV_CHANGE_DECAP ?
-						  MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TUNNEL_TO_L2 :
-						  MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L3_TUNNEL_TO_L2, rx));
+						  dev->ibv, bytes, (void *)(uintptr_t)data, kind->verbs_type, type));
 	if (action == NULL)
-		return MDV_FAIL_NULL(dev->name, errno, "%s failed: %s", kind == MDV_CHANGE_MODIFY ?
+		return MDV_FAIL_NULL(dev->name, errno, "%s failed: %s", kind->modify ?
 				     "mlx5dv_create_flow_action_modify_header" :
 				     "mlx5dv_create_flow_action_packet_reformat", mdv_errno_name(errno));
 	return action;
 }
 
 static struct mdv_obj *
-modify_create(struct mdv_dev *dev, const void *actions, size_t bytes)
+modify_create(struct mdv_dev *dev, const struct kind *kind, const void *actions, size_t bytes)
 {
 	struct {
 		struct prm_alloc_modify_header_context_in in;
@@ -81,14 +112,15 @@ modify_create(struct mdv_dev *dev, const void *actions, size_t bytes)
 
 	memset(&cmd.in, 0, sizeof(cmd.in));
 	prm_alloc_modify_header_context_in_set_opcode(&cmd.in, PRM_CMD_OP_ALLOC_MODIFY_HEADER_CONTEXT);
-	prm_alloc_modify_header_context_in_set_table_type(&cmd.in, PRM_FLOW_TABLE_TYPE_NIC_RX);
+	prm_alloc_modify_header_context_in_set_table_type(&cmd.in, kind->egress ? PRM_FLOW_TABLE_TYPE_NIC_TX :
+										  PRM_FLOW_TABLE_TYPE_NIC_RX);
 	prm_alloc_modify_header_context_in_set_num_of_actions(&cmd.in, bytes / sizeof(cmd.actions[0]));
 	memcpy(cmd.actions, actions, bytes);
 	return mdv_obj_create(dev, &cmd, sizeof(cmd.in) + bytes);
 }
 
 static struct mdv_obj *
-l3_create(struct mdv_dev *dev, const void *header, size_t bytes)
+reformat_create(struct mdv_dev *dev, const struct kind *kind, const void *header, size_t bytes)
 {
 	/* The data begins in the last 2 bytes of the context. */
 	const size_t head = sizeof(struct prm_alloc_packet_reformat_context_in) - 2;
@@ -101,7 +133,7 @@ l3_create(struct mdv_dev *dev, const void *header, size_t bytes)
 
 	memset(&cmd, 0, sizeof(cmd));
 	prm_alloc_packet_reformat_context_in_set_opcode(&cmd.in, PRM_CMD_OP_ALLOC_PACKET_REFORMAT_CONTEXT);
-	prm_packet_reformat_context_in_set_reformat_type(r, PRM_REFORMAT_TYPE_L3_TUNNEL_TO_L2);
+	prm_packet_reformat_context_in_set_reformat_type(r, kind->type);
 	prm_packet_reformat_context_in_set_reformat_data_size(r, bytes);
 	memcpy(cmd.bytes + head, header, bytes);
 	return mdv_obj_create(dev, &cmd, head + bytes);
@@ -110,15 +142,17 @@ l3_create(struct mdv_dev *dev, const void *header, size_t bytes)
 static int
 change_create(struct mdv_change *c)
 {
+	const struct kind *kind = &kinds[c->kind];
+
 	if (c->verbs_form) {
-		c->verbs = verbs_create(c->dev, c->kind, c->bytes != 0 ? c->data : NULL, c->bytes);
+		c->verbs = verbs_create(c->dev, kind, c->bytes != 0 ? c->data : NULL, c->bytes);
 		return c->verbs != NULL ? 0 : -rte_errno;
 	}
 	/* By command a decapsulation before Ethernet is a bit of the rule. */
 	if (c->kind == MDV_CHANGE_DECAP)
 		return 0;
-	c->obj = c->kind == MDV_CHANGE_MODIFY ? modify_create(c->dev, c->data, c->bytes) :
-						l3_create(c->dev, c->data, c->bytes);
+	c->obj = kind->modify ? modify_create(c->dev, kind, c->data, c->bytes) :
+				reformat_create(c->dev, kind, c->data, c->bytes);
 	return c->obj != NULL ? 0 : -rte_errno;
 }
 
@@ -164,8 +198,8 @@ mdv_change_get(struct mdv_dev *dev, enum mdv_change_kind kind, bool root, const 
 	const bool verbs_form = root && dev->mode != MDV_OPEN_VFIO;
 	struct mdv_change *c;
 
-	if (kind == MDV_CHANGE_MODIFY ? bytes == 0 || bytes > UINT8_MAX * sizeof(struct prm_set_action_in) :
-					bytes > MDV_CHANGE_HEADER_MAX)
+	if (kinds[kind].modify ? bytes == 0 || bytes > UINT8_MAX * sizeof(struct prm_set_action_in) :
+				 bytes > MDV_CHANGE_HEADER_MAX)
 		return MDV_FAIL_NULL(dev->name, EINVAL, "a change of packets with %zu bytes of data", bytes);
 	pthread_mutex_lock(&dev->rules->lock);
 	c = change_find(dev, kind, verbs_form, data, bytes);

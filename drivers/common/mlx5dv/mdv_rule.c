@@ -8,16 +8,23 @@
 #include "mdv_private.h"
 #include "mdv_rule_int.h"
 
-static void
+/** NULL is allowed. */
+static struct mdv_rule_table *
 table_init(struct mdv_rule_table *t)
 {
+	if (t == NULL)
+		return NULL;
 	pthread_mutex_init(&t->lock, NULL);
 	TAILQ_INIT(&t->changes);
+	return t;
 }
 
+/** NULL is allowed. */
 static void
 table_fini(struct mdv_rule_table *t)
 {
+	if (t == NULL)
+		return;
 	if (t->rules != 0 || !TAILQ_EMPTY(&t->changes))
 		MDV_LOG(ERR, t->dev->name, "steering rules were left behind by their owner");
 	pthread_mutex_destroy(&t->lock);
@@ -26,42 +33,48 @@ table_fini(struct mdv_rule_table *t)
 	free(t);
 }
 
+/** In VFIO mode there is no root table yet. */
+static struct mdv_rule_table *
+root_new(struct mdv_dev *dev, bool egress)
+{
+	return table_init(dev->mode == MDV_OPEN_VFIO ? mdv_rules_fw_new(dev, egress, mdv_rules_fw_root) :
+						       mdv_rules_verbs_new(dev, egress));
+}
+
 int
 mdv_rules_open(struct mdv_dev *dev)
 {
-	/* In VFIO mode there is no root table yet. */
-	dev->rules = dev->mode == MDV_OPEN_VFIO ? mdv_rules_fw_new(dev, mdv_rules_fw_root)
-						: mdv_rules_verbs_new(dev);
+	dev->rules = root_new(dev, false);
 	if (dev->rules == NULL)
 		return -rte_errno;
-	table_init(dev->rules);
-	return 0;
+	dev->tx_rules = root_new(dev, true);
+	if (dev->tx_rules != NULL)
+		return 0;
+	MDV_UNDO(table_fini(dev->rules));
+	dev->rules = NULL;
+	return -rte_errno;
 }
 
 void
 mdv_rules_close(struct mdv_dev *dev)
 {
+	table_fini(dev->tx_rules);
 	table_fini(dev->rules);
-	dev->rules = NULL;
+	dev->rules = dev->tx_rules = NULL;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(mdv_rule_table_create)
 struct mdv_rule_table *
-mdv_rule_table_create(struct mdv_dev *dev, uint8_t level)
+mdv_rule_table_create(struct mdv_dev *dev, bool egress, uint8_t level)
 {
-	struct mdv_rule_table *t = mdv_rules_fw_table(dev, level);
-
-	if (t != NULL)
-		table_init(t);
-	return t;
+	return table_init(mdv_rules_fw_table(dev, egress, level));
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(mdv_rule_table_destroy)
 void
 mdv_rule_table_destroy(struct mdv_rule_table *table)
 {
-	if (table != NULL)
-		table_fini(table);
+	table_fini(table);
 }
 
 static int
@@ -83,7 +96,7 @@ RTE_EXPORT_INTERNAL_SYMBOL(mdv_rule_create)
 struct mdv_rule *
 mdv_rule_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr)
 {
-	struct mdv_rule_table *t = attr->table != NULL ? attr->table : dev->rules;
+	struct mdv_rule_table *t = attr->table != NULL ? attr->table : attr->egress ? dev->tx_rules : dev->rules;
 	struct mdv_match match;
 	struct mdv_rule *rule;
 

@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /**
  * @file
- * Steering of received packets: rules in the port's root table and in further flow tables, and their counters.
+ * Steering of received and of sent packets: rules in the port's root tables and in further flow tables, their counters.
  */
 #ifndef MDV_RULE_H
 #define MDV_RULE_H
@@ -21,12 +21,13 @@ struct mdv_match {
 /**
  * A flow table. Rules lead packets to it from tables of lower levels, first from the root, and with the capability
  * ignore_flow_level from any (mlx5_ifc.h, flow_table_prop_layout; mlx5_core, fs_core.c, dest_is_valid()). Then the
- * caller must not lead packets in a circle. A packet that matches no rule in it is dropped.
+ * caller must not lead packets in a circle. A packet that matches no rule in it is dropped when it was received, and
+ * sent when it is to be sent (rdma-core, dr_domain.c: nic_rx_drop_address, nic_tx_allow_address).
  */
 struct mdv_rule_table;
 
 /**
- * Priorities of the root table, 0 is matched first: those that mlx5_core has for rules of programs (fs_core.c,
+ * Priorities of a root table, 0 is matched first: those that mlx5_core has for rules of programs (fs_core.c,
  * MLX5_BY_PASS_NUM_REGULAR_PRIOS). The kernel puts all rules that match only multicast behind the last one. Other
  * tables have priorities up to UINT16_MAX.
  */
@@ -38,29 +39,35 @@ struct mdv_rule_table;
 /** mdv_rule_attr.vlan_id: frames without a tag. */
 #define MDV_MATCH_UNTAGGED 0xffff
 
-/** What rules can change of received packets. */
+/** What rules can change of packets, of one direction. */
 struct mdv_change_caps {
 	uint8_t max_modify;	/**< Actions of a list that changes fields, 0: none can be changed. */
 	bool decap, decap_l3;	/**< Tunnels before an Ethernet header, and before an IP header. */
+	bool encap, encap_l3;	/**< The same of sent packets. */
+	uint16_t encap_bytes;	/**< Most bytes of the headers. */
 	/**
-	 * A rule that removes a tunnel leads to a table, and pops a tag (reformat_and_fwd_to_table,
+	 * A rule that changes a tunnel leads to a table, and pops or pushes a tag (reformat_and_fwd_to_table,
 	 * reformat_and_vlan_action; Linux, en_tc.c, validate_goto_chain()).
 	 */
-	bool decap_with_jump, decap_with_pop;
-	bool pop_vlan;		/**< In further tables, and in the root in VFIO mode. */
-	bool modify_with_pop, modify_with_l3; /**< Fields are changed in the same rule. */
+	bool tunnel_with_jump, tunnel_with_tag;
+	bool pop_vlan, push_vlan; /**< In further tables, and in the root in VFIO mode. */
+	bool modify_with_tag, modify_with_tunnel; /**< Fields are changed in the same rule. */
 };
-/** Reads the capabilities by a command. 0 or -errno, logged. */
+/** Reads the capabilities of tables of received or sent packets by a command. 0 or -errno, logged. */
 __rte_internal
-int mdv_change_caps(struct mdv_dev *dev, struct mdv_change_caps *caps);
+int mdv_change_caps(struct mdv_dev *dev, bool egress, struct mdv_change_caps *caps);
 
 enum mdv_change_kind {
 	MDV_CHANGE_MODIFY,	/**< Fields; data: struct prm_set_add_copy_action_in_auto[]. */
 	MDV_CHANGE_DECAP,	/**< Removes a tunnel before an Ethernet header; no data. */
 	MDV_CHANGE_DECAP_L3,	/**< Replaces one before an IP header by the data, an Ethernet header. */
+	/* Of sent packets. The device sets lengths and IP checksum of new headers. */
+	MDV_CHANGE_MODIFY_TX,	/**< As MDV_CHANGE_MODIFY. */
+	MDV_CHANGE_ENCAP,	/**< Puts the data, headers from Ethernet on, before the packet. */
+	MDV_CHANGE_ENCAP_L3,	/**< Puts them in the place of its Ethernet header and tags. */
 };
-/** Bytes of an Ethernet header with a tag. */
-#define MDV_CHANGE_HEADER_MAX 18
+/** Most bytes of headers that are put before a packet. */
+#define MDV_CHANGE_HEADER_MAX 128
 /** A change of packets. Equal changes are one object of the device. */
 struct mdv_change;
 /**
@@ -76,7 +83,8 @@ __rte_internal
 void mdv_change_put(struct mdv_change *change);
 
 struct mdv_rule_attr {
-	struct mdv_rule_table *table; /**< NULL: the root. */
+	struct mdv_rule_table *table; /**< NULL: the root, */
+	bool egress;		/**< of sent packets, or of received ones. */
 	uint16_t priority;	/**< 0 is matched first. */
 	const struct mdv_match *match; /**< NULL: by the following fields. */
 	bool match_dmac;
@@ -87,19 +95,25 @@ struct mdv_rule_attr {
 	bool match_frag, frag;	/**< IP fragment or not. */
 	bool match_vlan;
 	uint16_t vlan_id;	/**< Of the outer tag, or MDV_MATCH_UNTAGGED; if match_vlan. */
-	/** At most one destination; none: drop. The root's rules in verbs mode may leave packets to the kernel. */
+	/**
+	 * At most one destination; none: drop. The root's rules of received packets in verbs mode may leave packets to
+	 * the kernel; send: rules of sent packets, which have no TIRs.
+	 */
 	struct mdv_obj *tir;
 	struct mdv_rule_table *jump;
-	bool kernel;
+	bool kernel, send;
 	struct mdv_obj *counter; /**< Of mdv_flow_counters_create(); NULL: none. */
 	uint32_t counter_offset; /**< Which of its counters; 0 in the root in verbs mode. */
-	uint32_t tag;		/**< Flow tag in the CQE, 24 bits; 0: none. With a TIR or table only. */
+	uint32_t tag;		/**< Flow tag in the CQE, 24 bits; 0: none. With a TIR or table, of received packets. */
 	/**
-	 * What is changed of packets, in this order, with a TIR or table only; NULL: nothing. The changes are for the
-	 * kind of table and must outlive the rule. The root in verbs mode does not pop tags: ENOTSUP.
+	 * What is changed of packets unless they are dropped; NULL: nothing. The changes are for the kind of table
+	 * and must outlive the rule. Received packets lose tunnel and tag before fields change; sent ones get tag and
+	 * tunnel after that (Linux, fs_dr.c, mlx5_cmd_dr_create_fte()). Roots in verbs mode neither pop nor push tags:
+	 * ENOTSUP.
 	 */
-	const struct mdv_change *decap;
+	const struct mdv_change *tunnel;
 	bool pop_vlan;
+	uint32_t push_vlan;	/**< TPID and TCI; 0: none. */
 	const struct mdv_change *modify;
 };
 
@@ -121,12 +135,12 @@ __rte_internal
 int mdv_rule_destroy(struct mdv_rule *rule);
 
 /**
- * Creates a flow table of a level, MDV_TABLE_LEVEL_MIN and above.
+ * Creates a flow table of received or sent packets, of a level, MDV_TABLE_LEVEL_MIN and above.
  *
  * @return NULL with rte_errno, logged: ENOTSUP the device has no such level.
  */
 __rte_internal
-struct mdv_rule_table *mdv_rule_table_create(struct mdv_dev *dev, uint8_t level);
+struct mdv_rule_table *mdv_rule_table_create(struct mdv_dev *dev, bool egress, uint8_t level);
 
 /** Whether rules of a table can lead to another one. Not for the root, whose rules lead to all. */
 __rte_internal

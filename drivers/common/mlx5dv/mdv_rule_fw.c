@@ -7,12 +7,14 @@
  * A table has a group of entries for each mask and priority, and further, larger groups if the first is full. The
  * device compares a packet with the groups in the order of their entries, and the first match applies (mlx5_core
  * relies on it: en_fs.c, mlx5e_create_ttc_table_groups()). Therefore groups are placed in the order of their
- * priorities. A packet that matches no entry is dropped.
+ * priorities.
  */
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
+
+#include <rte_byteorder.h>
 
 #include "mdv_private.h"
 #include "mdv_rule_int.h"
@@ -46,7 +48,7 @@ struct fw_table {
 	uint8_t level;
 	bool resets_root;
 	bool any_level; /**< Rules can lead to tables of any level. */
-	bool decap, decap_l3; /**< Capabilities of its entries. */
+	bool decap, reformat; /**< Its entries change tunnels: without and with a context. */
 	TAILQ_HEAD(, fw_group) groups; /**< By their first entry, which is the order of their priorities. */
 };
 
@@ -60,30 +62,34 @@ struct fw_rule {
 /* ------------------------------------------------------------------ capabilities */
 
 static int
-limits_check(struct fw_table *t, const struct prm_flow_table_prop_layout *rx)
+limits_check(struct fw_table *t, const struct prm_flow_table_prop_layout *cap)
 {
 	struct mdv_dev *dev = t->table.dev;
-	unsigned int log_size = prm_flow_table_prop_layout_get_log_max_ft_size(rx);
+	const bool tunnels = !mdv_own(dev)->switchdev;
+	unsigned int log_size = prm_flow_table_prop_layout_get_log_max_ft_size(cap);
 
-	if (!prm_flow_table_prop_layout_get_ft_support(rx) || log_size < 6 ||
-	    prm_flow_table_prop_layout_get_max_ft_level(rx) <= t->level)
+	if (!prm_flow_table_prop_layout_get_ft_support(cap) || log_size < 6 ||
+	    prm_flow_table_prop_layout_get_max_ft_level(cap) <= t->level)
 		return MDV_FAIL(dev->name, ENOTSUP,
-				"no rules: the device's receive tables cannot be made by command "
+				"no rules: the device's %s tables cannot be made by command "
 				"(ft_support %u, log_max_ft_size %u, max_ft_level %u, needed is more than %u)",
-				prm_flow_table_prop_layout_get_ft_support(rx), log_size,
-				prm_flow_table_prop_layout_get_max_ft_level(rx), t->level);
+				t->table.egress ? "send" : "receive",
+				prm_flow_table_prop_layout_get_ft_support(cap), log_size,
+				prm_flow_table_prop_layout_get_max_ft_level(cap), t->level);
 	t->log_entries = RTE_MIN(log_size, FW_LOG_ENTRIES);
-	t->any_level = prm_flow_table_prop_layout_get_ignore_flow_level(rx);
-	t->resets_root = prm_flow_table_prop_layout_get_reset_root_to_default(rx);
+	t->any_level = prm_flow_table_prop_layout_get_ignore_flow_level(cap);
+	t->resets_root = prm_flow_table_prop_layout_get_reset_root_to_default(cap);
 	/* As mlx5_ib (Linux, hw/mlx5/fs.c, _get_flow_table()): not if the FDB can have encapsulation. */
-	t->decap = prm_flow_table_prop_layout_get_decap(rx) && !mdv_own(dev)->switchdev;
-	t->decap_l3 = prm_flow_table_prop_layout_get_reformat_l3_tunnel_to_l2(rx) && !mdv_own(dev)->switchdev;
+	t->decap = prm_flow_table_prop_layout_get_decap(cap) && tunnels;
+	t->reformat = (t->table.egress ? prm_flow_table_prop_layout_get_reformat(cap) :
+					 prm_flow_table_prop_layout_get_reformat_l3_tunnel_to_l2(cap)) && tunnels;
 	return 0;
 }
 
 static int
 limits_read(struct fw_table *t)
 {
+	const struct prm_flow_table_nic_cap *cap;
 	struct prm_query_hca_cap_out *out;
 	int ret;
 
@@ -91,24 +97,31 @@ limits_read(struct fw_table *t)
 	if (out == NULL)
 		return -rte_errno;
 	ret = mdv_caps_page(t->table.dev, PRM_HCA_CAP_TYPE_FLOW_TABLE, out);
+	cap = (const struct prm_flow_table_nic_cap *)prm_query_hca_cap_out_capability_c(out);
 	if (ret == 0)
-		ret = limits_check(t, prm_flow_table_nic_cap_flow_table_properties_nic_receive_c(
-					      (const struct prm_flow_table_nic_cap *)
-						      prm_query_hca_cap_out_capability_c(out)));
+		ret = limits_check(t, t->table.egress ?
+				      prm_flow_table_nic_cap_flow_table_properties_nic_transmit_c(cap) :
+				      prm_flow_table_nic_cap_flow_table_properties_nic_receive_c(cap));
 	free(out);
 	return ret;
 }
 
 /* ------------------------------------------------------------------ tables */
 
+static unsigned int
+type_of(bool egress)
+{
+	return egress ? PRM_FLOW_TABLE_TYPE_NIC_TX : PRM_FLOW_TABLE_TYPE_NIC_RX;
+}
+
 int
-mdv_rules_fw_root(struct mdv_dev *dev, struct mdv_obj *table)
+mdv_rules_fw_root(struct mdv_dev *dev, bool egress, struct mdv_obj *table)
 {
 	struct prm_set_flow_table_root_in in = { 0 };
 	struct prm_set_flow_table_root_out out;
 
 	prm_set_flow_table_root_in_set_opcode(&in, PRM_CMD_OP_SET_FLOW_TABLE_ROOT);
-	prm_set_flow_table_root_in_set_table_type(&in, PRM_FLOW_TABLE_TYPE_NIC_RX);
+	prm_set_flow_table_root_in_set_table_type(&in, type_of(egress));
 	if (table != NULL)
 		prm_set_flow_table_root_in_set_table_id(&in, table->id);
 	else
@@ -123,11 +136,11 @@ table_create(struct fw_table *t)
 	struct prm_flow_table_context *ctx = prm_create_flow_table_in_flow_table_context(&in);
 
 	prm_create_flow_table_in_set_opcode(&in, PRM_CMD_OP_CREATE_FLOW_TABLE);
-	prm_create_flow_table_in_set_table_type(&in, PRM_FLOW_TABLE_TYPE_NIC_RX);
+	prm_create_flow_table_in_set_table_type(&in, type_of(t->table.egress));
 	prm_flow_table_context_set_level(ctx, t->level);
 	prm_flow_table_context_set_log_size(ctx, t->log_entries);
 	prm_flow_table_context_set_decap_en(ctx, t->decap);
-	prm_flow_table_context_set_reformat_en(ctx, t->decap_l3);
+	prm_flow_table_context_set_reformat_en(ctx, t->reformat);
 	return mdv_obj_create(t->table.dev, &in, sizeof(in));
 }
 
@@ -142,7 +155,7 @@ table_need(struct fw_table *t)
 	t->obj = table_create(t);
 	if (t->obj == NULL)
 		return -rte_errno;
-	if (t->set_root == NULL || t->set_root(t->table.dev, t->obj) == 0)
+	if (t->set_root == NULL || t->set_root(t->table.dev, t->table.egress, t->obj) == 0)
 		return 0;
 	MDV_UNDO(mdv_obj_destroy(t->obj));
 	t->obj = NULL;
@@ -213,7 +226,7 @@ group_create(struct fw_table *t, const struct fw_group *g)
 	struct prm_create_flow_group_in in = { 0 };
 
 	prm_create_flow_group_in_set_opcode(&in, PRM_CMD_OP_CREATE_FLOW_GROUP);
-	prm_create_flow_group_in_set_table_type(&in, PRM_FLOW_TABLE_TYPE_NIC_RX);
+	prm_create_flow_group_in_set_table_type(&in, type_of(t->table.egress));
 	prm_create_flow_group_in_set_table_id(&in, t->obj->id);
 	prm_create_flow_group_in_set_start_flow_index(&in, g->first);
 	prm_create_flow_group_in_set_end_flow_index(&in, g->first + g->entries - 1);
@@ -326,11 +339,15 @@ entry_changes(struct prm_flow_context *ctx, const struct mdv_rule_attr *attr)
 {
 	uint32_t action = attr->pop_vlan ? PRM_FLOW_ACTION_VLAN_POP : 0;
 
-	if (attr->decap != NULL && attr->decap->obj == NULL) {
+	if (attr->tunnel != NULL && attr->tunnel->obj == NULL) {
 		action |= PRM_FLOW_ACTION_DECAP;
-	} else if (attr->decap != NULL) {
+	} else if (attr->tunnel != NULL) {
 		action |= PRM_FLOW_ACTION_PACKET_REFORMAT;
-		prm_flow_context_set_packet_reformat_id(ctx, attr->decap->obj->id);
+		prm_flow_context_set_packet_reformat_id(ctx, attr->tunnel->obj->id);
+	}
+	if (attr->push_vlan != 0) {
+		action |= PRM_FLOW_ACTION_VLAN_PUSH;
+		prm_flow_context_push_vlan(ctx)->dw[0] = rte_cpu_to_be_32(attr->push_vlan);
 	}
 	if (attr->modify != NULL) {
 		action |= PRM_FLOW_ACTION_MOD_HDR;
@@ -344,7 +361,7 @@ static size_t
 entry_lists(struct fw_entry_in *cmd, const struct mdv_rule_attr *attr)
 {
 	struct prm_flow_context *ctx = prm_set_fte_in_flow_context(&cmd->in);
-	uint32_t action = PRM_FLOW_ACTION_DROP;
+	uint32_t action = attr->send ? PRM_FLOW_ACTION_ALLOW | entry_changes(ctx, attr) : PRM_FLOW_ACTION_DROP;
 	struct prm_dest_format_struct *dest;
 	size_t n = 0;
 
@@ -380,7 +397,7 @@ entry_create(struct fw_table *t, const struct fw_rule *r, const struct mdv_rule_
 	memset(&cmd, 0, sizeof(cmd));
 	ctx = prm_set_fte_in_flow_context(&cmd.in);
 	prm_set_fte_in_set_opcode(&cmd.in, PRM_CMD_OP_SET_FLOW_TABLE_ENTRY);
-	prm_set_fte_in_set_table_type(&cmd.in, PRM_FLOW_TABLE_TYPE_NIC_RX);
+	prm_set_fte_in_set_table_type(&cmd.in, type_of(t->table.egress));
 	prm_set_fte_in_set_table_id(&cmd.in, t->obj->id);
 	prm_set_fte_in_set_flow_index(&cmd.in, r->group->first + r->bit);
 	prm_set_fte_in_set_ignore_flow_level(&cmd.in, attr->jump != NULL && level_of(attr->jump) <= t->level);
@@ -435,7 +452,7 @@ fw_close(struct mdv_rule_table *table)
 	struct fw_group *g;
 
 	if (t->obj != NULL && t->set_root != NULL && t->resets_root && !mdv_removed(table->dev))
-		(void)t->set_root(table->dev, NULL);
+		(void)t->set_root(table->dev, table->egress, NULL);
 	while ((g = TAILQ_FIRST(&t->groups)) != NULL) {
 		TAILQ_REMOVE(&t->groups, g, next);
 		(void)mdv_obj_destroy(g->obj);
@@ -451,7 +468,7 @@ static const struct mdv_rule_ops fw_ops = {
 };
 
 static struct fw_table *
-table_new(struct mdv_dev *dev, uint8_t level, mdv_rules_root set_root)
+table_new(struct mdv_dev *dev, bool egress, uint8_t level, mdv_rules_root set_root)
 {
 	struct fw_table *t = mdv_zalloc(dev->name, sizeof(*t), "steering rules");
 
@@ -459,6 +476,7 @@ table_new(struct mdv_dev *dev, uint8_t level, mdv_rules_root set_root)
 		return NULL;
 	t->table.dev = dev;
 	t->table.ops = &fw_ops;
+	t->table.egress = egress;
 	t->set_root = set_root;
 	t->level = level;
 	TAILQ_INIT(&t->groups);
@@ -466,17 +484,17 @@ table_new(struct mdv_dev *dev, uint8_t level, mdv_rules_root set_root)
 }
 
 struct mdv_rule_table *
-mdv_rules_fw_new(struct mdv_dev *dev, mdv_rules_root set_root)
+mdv_rules_fw_new(struct mdv_dev *dev, bool egress, mdv_rules_root set_root)
 {
-	struct fw_table *t = table_new(dev, FW_ROOT_LEVEL, set_root);
+	struct fw_table *t = table_new(dev, egress, FW_ROOT_LEVEL, set_root);
 
 	return t != NULL ? &t->table : NULL;
 }
 
 struct mdv_rule_table *
-mdv_rules_fw_table(struct mdv_dev *dev, uint8_t level)
+mdv_rules_fw_table(struct mdv_dev *dev, bool egress, uint8_t level)
 {
-	struct fw_table *t = table_new(dev, level, NULL);
+	struct fw_table *t = table_new(dev, egress, level, NULL);
 
 	if (t == NULL)
 		return NULL;

@@ -36,9 +36,10 @@ struct mdv_change {
 struct mdv_rule_table {
 	struct mdv_dev *dev;
 	const struct mdv_rule_ops *ops;
+	bool egress;			/**< Of sent packets. */
 	pthread_mutex_t lock;
 	unsigned int rules;
-	TAILQ_HEAD(, mdv_change) changes; /**< Of the root: those of all tables. */
+	TAILQ_HEAD(, mdv_change) changes; /**< Of the root of received packets: those of all tables. */
 };
 
 /** First member of the rule of each backend; set by mdv_rule.c. */
@@ -47,16 +48,16 @@ struct mdv_rule {
 };
 
 /** mdv_rule_verbs.c: matchers and flows of mlx5_ib. */
-struct mdv_rule_table *mdv_rules_verbs_new(struct mdv_dev *dev);
+struct mdv_rule_table *mdv_rules_verbs_new(struct mdv_dev *dev, bool egress);
 
-/** Makes a table the root of received packets; NULL: resets the root. 0 or -errno. */
-typedef int (*mdv_rules_root)(struct mdv_dev *dev, struct mdv_obj *table);
+/** Makes a table the root of received or sent packets; NULL: resets the root. 0 or -errno. */
+typedef int (*mdv_rules_root)(struct mdv_dev *dev, bool egress, struct mdv_obj *table);
 /** By SET_FLOW_TABLE_ROOT, in VFIO mode only. */
-int mdv_rules_fw_root(struct mdv_dev *dev, struct mdv_obj *table);
+int mdv_rules_fw_root(struct mdv_dev *dev, bool egress, struct mdv_obj *table);
 /** mdv_rule_fw.c: a root table by command; nothing is created before the first rule. */
-struct mdv_rule_table *mdv_rules_fw_new(struct mdv_dev *dev, mdv_rules_root set_root);
+struct mdv_rule_table *mdv_rules_fw_new(struct mdv_dev *dev, bool egress, mdv_rules_root set_root);
 /** mdv_rule_fw.c: another table. NULL with rte_errno, logged. */
-struct mdv_rule_table *mdv_rules_fw_table(struct mdv_dev *dev, uint8_t level);
+struct mdv_rule_table *mdv_rules_fw_table(struct mdv_dev *dev, bool egress, uint8_t level);
 /** The flow table of mdv_rules_fw_table(), as a destination. */
 struct mdv_obj *mdv_rules_fw_obj(const struct mdv_rule_table *table);
 /** match_criteria_enable of a mask; it must not include headers with an empty mask. */

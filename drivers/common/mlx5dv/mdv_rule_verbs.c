@@ -59,13 +59,16 @@ matcher_put(struct verbs_table *t, struct matcher *m)
 }
 
 static struct mlx5dv_flow_matcher *
-matcher_handle(struct mdv_dev *dev, struct match_param *mask, uint16_t priority)
+matcher_handle(struct verbs_table *t, struct match_param *mask, uint16_t priority)
 {
+	struct mdv_dev *dev = t->table.dev;
 	struct mlx5dv_flow_matcher_attr attr = {
 		.type = IBV_FLOW_ATTR_NORMAL,
 		.priority = priority,
 		.match_criteria_enable = mdv_match_criteria(&mask->param),
 		.match_mask = (struct mlx5dv_flow_match_parameters *)mask,
+		.comp_mask = t->table.egress ? MLX5DV_FLOW_MATCHER_MASK_FT_TYPE : 0,
+		.ft_type = MLX5DV_FLOW_TABLE_TYPE_NIC_TX,
 	};
 	struct mlx5dv_flow_matcher *handle = MDV_RETRY_PTR(dev, mlx5dv_create_flow_matcher(dev->ibv, &attr));
 
@@ -94,7 +97,7 @@ matcher_get(struct verbs_table *t, const struct match_param *mask, uint16_t prio
 	m->mask = *mask;
 	m->priority = priority;
 	m->users = 1;
-	m->handle = matcher_handle(dev, &m->mask, priority);
+	m->handle = matcher_handle(t, &m->mask, priority);
 	if (m->handle == NULL) {
 		free(m);
 		return NULL;
@@ -160,13 +163,13 @@ static size_t
 actions_fill(const struct mdv_rule_attr *attr, struct mlx5dv_flow_action_attr *action)
 {
 	const struct mdv_obj *dest = attr->jump != NULL ? mdv_rules_fw_obj(attr->jump) : attr->tir;
-	const struct mdv_change *changes[] = { attr->decap, attr->modify };
+	const struct mdv_change *changes[] = { attr->tunnel, attr->modify };
 	size_t n = 0;
 
 	if (dest != NULL)
 		action[n++] = (struct mlx5dv_flow_action_attr){ .type = MLX5DV_FLOW_ACTION_DEST_DEVX,
 								.obj = dest->devx };
-	else
+	else if (!attr->send)
 		action[n++] = (struct mlx5dv_flow_action_attr){ .type = attr->kernel ?
 									MLX5DV_FLOW_ACTION_DEFAULT_MISS :
 									MLX5DV_FLOW_ACTION_DROP };
@@ -177,7 +180,7 @@ actions_fill(const struct mdv_rule_attr *attr, struct mlx5dv_flow_action_attr *a
 		action[n++] = (struct mlx5dv_flow_action_attr){ .type = MLX5DV_FLOW_ACTION_COUNTERS_DEVX,
 								.obj = attr->counter->devx };
 	for (unsigned int i = 0; i < RTE_DIM(changes); i++)
-		if (changes[i] != NULL && dest != NULL)
+		if (changes[i] != NULL && (dest != NULL || attr->send))
 			action[n++] = (struct mlx5dv_flow_action_attr){ .type = MLX5DV_FLOW_ACTION_IBV_FLOW_ACTION,
 									.action = changes[i]->verbs };
 	return n;
@@ -222,12 +225,13 @@ verbs_create(struct mdv_rule_table *table, const struct mdv_rule_attr *attr,
 	struct verbs_table *t = (struct verbs_table *)table;
 	struct verbs_rule *rule;
 
-	if (attr->pop_vlan)
-		return MDV_FAIL_NULL(table->dev->name, ENOTSUP, "the kernel's rules pop no VLAN tags");
+	if (attr->pop_vlan || attr->push_vlan != 0)
+		return MDV_FAIL_NULL(table->dev->name, ENOTSUP, "the kernel's rules pop and push no VLAN tags");
 	rule = mdv_zalloc(table->dev->name, sizeof(*rule), "a rule");
 	if (rule == NULL)
 		return NULL;
-	mdv_uplink_match(table->dev, &mask.param, &value.param);
+	if (!table->egress)
+		mdv_uplink_match(table->dev, &mask.param, &value.param);
 	mask.match_sz = value.match_sz = match_bytes(&mask.param);
 	rule->matcher = matcher_get(t, &mask, attr->priority);
 	if (rule->matcher != NULL) {
@@ -261,7 +265,7 @@ static const struct mdv_rule_ops verbs_ops = {
 };
 
 struct mdv_rule_table *
-mdv_rules_verbs_new(struct mdv_dev *dev)
+mdv_rules_verbs_new(struct mdv_dev *dev, bool egress)
 {
 	struct verbs_table *t = mdv_zalloc(dev->name, sizeof(*t), "steering rules");
 
@@ -269,6 +273,7 @@ mdv_rules_verbs_new(struct mdv_dev *dev)
 		return NULL;
 	t->table.dev = dev;
 	t->table.ops = &verbs_ops;
+	t->table.egress = egress;
 	TAILQ_INIT(&t->matchers);
 	return &t->table;
 }

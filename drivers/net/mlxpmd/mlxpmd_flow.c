@@ -23,12 +23,13 @@ mlxpmd_flow_direction_check(bool ingress, bool egress, bool transfer, const void
 {
 	if (transfer)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, attr,
-					  "transfer: the port has no representors; ingress is supported");
-	if (egress)
+					  "transfer: the port has no representors; ingress and egress are supported");
+	if (ingress && egress)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_EGRESS, attr,
-					  "egress is not supported, ingress is");
-	if (!ingress)
-		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR_INGRESS, attr, "ingress must be set");
+					  "a flow is of received packets (ingress) or of sent ones (egress), not of both");
+	if (!ingress && !egress)
+		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR_INGRESS, attr,
+					  "ingress or egress must be set");
 	return 0;
 }
 
@@ -53,7 +54,7 @@ compile(struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struct
 	int rc = mlxpmd_flow_attr_check(attr, error);
 
 	if (rc == 0)
-		rc = mlxpmd_flow_pattern_compile(port, items, false, NULL, &c->pattern, error);
+		rc = mlxpmd_flow_pattern_compile(port, items, attr->egress, false, NULL, &c->pattern, error);
 	if (rc == 0)
 		rc = mlxpmd_flow_actions_compile(port, attr, actions, &c->actions, error);
 	if (rc == 0)
@@ -81,7 +82,7 @@ static bool
 match_class(struct mdv_match *m, enum mlxpmd_rss_class class, const struct rte_flow *flow)
 {
 	const struct mlxpmd_rss_class_match *c = &mlxpmd_rss_classes[class];
-	const bool inner = flow->decap != NULL || (flow->dest != NULL && flow->dest->conf.inner);
+	const bool inner = flow->tunnel != NULL || (flow->dest != NULL && flow->dest->conf.inner);
 	struct prm_fte_match_set_lyr_2_4 *to_mask = inner ? prm_fte_match_param_inner_headers(&m->mask) :
 							    prm_fte_match_param_outer_headers(&m->mask);
 	struct prm_fte_match_set_lyr_2_4 *to_value = inner ? prm_fte_match_param_inner_headers(&m->value) :
@@ -122,14 +123,17 @@ rule_create(struct mlxpmd_port *port, struct rte_flow *flow, enum mlxpmd_rss_cla
 {
 	struct mdv_rule_attr attr = {
 		.table = flow->group != NULL ? flow->group->table : NULL,
+		.egress = flow->egress,
 		.priority = flow->priority * FLOW_DEPTHS + depth,
 		.match = match,
 		.tir = flow->dest != NULL ? flow->dest->tirs.tir[class] : NULL,
 		.jump = flow->jump != NULL ? flow->jump->table : NULL,
 		.kernel = flow->target == MLXPMD_TARGET_KERNEL,
+		.send = flow->target == MLXPMD_TARGET_SEND,
 		.tag = flow->tag,
-		.decap = flow->decap,
+		.tunnel = flow->tunnel,
 		.pop_vlan = flow->pop_vlan,
+		.push_vlan = flow->push_vlan,
 		.modify = flow->modify,
 	};
 
@@ -271,7 +275,9 @@ flow_alloc(const struct mlxpmd_port *port, const struct rte_flow_attr *attr, con
 			flow->words[flow->nb_words++] = (struct mlxpmd_flow_word){ i, m->mask.dw[i], m->value.dw[i] };
 	flow->priority = attr->priority;
 	flow->depth = c->pattern.depth;
-	flow->multicast = attr->group == 0 && port->mdv->mode != MDV_OPEN_VFIO && match_multicast(m);
+	flow->egress = attr->egress;
+	/* There are no rules of the port's own for sent packets. */
+	flow->multicast = attr->group == 0 && !attr->egress && port->mdv->mode != MDV_OPEN_VFIO && match_multicast(m);
 	flow->target = c->actions.target;
 	flow->tag = c->actions.tag;
 	flow->idle = true;
@@ -283,10 +289,10 @@ static int
 flow_share(struct mlxpmd_port *port, struct rte_flow *flow, const struct rte_flow_attr *attr,
 	   const struct mlxpmd_flow_actions *a, struct rte_flow_error *error)
 {
-	if (attr->group != 0 && (flow->group = mlxpmd_flow_group_get(port, attr->group, error)) == NULL)
+	if (attr->group != 0 && (flow->group = mlxpmd_flow_group_get(port, attr->egress, attr->group, error)) == NULL)
 		return -rte_errno;
 	if (a->target == MLXPMD_TARGET_JUMP &&
-	    (flow->jump = mlxpmd_flow_jump_get(port, flow->group, a->jump, error)) == NULL)
+	    (flow->jump = mlxpmd_flow_jump_get(port, attr->egress, flow->group, a->jump, error)) == NULL)
 		return -rte_errno;
 	flow->handle[0] = a->count_handle;
 	flow->handle[1] = a->dest_handle;
@@ -557,7 +563,8 @@ mlxpmd_flows_up(struct mlxpmd_port *port)
 	if (flows == NULL)
 		return MLXPMD_FAIL(ENOMEM, "port %u: no memory for flows", port->port_id);
 	TAILQ_INIT(&flows->list);
-	TAILQ_INIT(&flows->groups);
+	for (unsigned int i = 0; i < RTE_DIM(flows->groups); i++)
+		TAILQ_INIT(&flows->groups[i]);
 	TAILQ_INIT(&flows->dests);
 	TAILQ_INIT(&flows->handles);
 	TAILQ_INIT(&flows->bulks);

@@ -64,18 +64,20 @@ struct mlxpmd_flow_copies {
 /**
  * Compiles a pattern. 0; -EINVAL a mistake, -ENOTSUP what the device does not match: *error has what and why.
  *
+ * @param egress Of sent packets.
  * @param relaxed Items without a mask do not match their presence (struct rte_flow_pattern_template_attr).
  * @param copies NULL; or values are not known yet, and 0: filled with what makes the match of them, also on failure.
  */
-int mlxpmd_flow_pattern_compile(const struct mlxpmd_port *port, const struct rte_flow_item *items, bool relaxed,
-				struct mlxpmd_flow_copies *copies, struct mlxpmd_flow_pattern *pattern,
+int mlxpmd_flow_pattern_compile(const struct mlxpmd_port *port, const struct rte_flow_item *items, bool egress,
+				bool relaxed, struct mlxpmd_flow_copies *copies, struct mlxpmd_flow_pattern *pattern,
 				struct rte_flow_error *error);
 
 /* ---- actions (mlxpmd_flow_action.c) ---- */
 
 /** What becomes of a packet. */
 enum mlxpmd_flow_target {
-	MLXPMD_TARGET_NONE, MLXPMD_TARGET_DROP, MLXPMD_TARGET_QUEUES, MLXPMD_TARGET_JUMP, MLXPMD_TARGET_KERNEL
+	MLXPMD_TARGET_NONE, MLXPMD_TARGET_DROP, MLXPMD_TARGET_QUEUES, MLXPMD_TARGET_JUMP, MLXPMD_TARGET_KERNEL,
+	MLXPMD_TARGET_SEND	/**< Egress, without another one. */
 };
 
 /** Queues to which flows lead, and how packets are spread over them. Shared by flows that want the same. */
@@ -123,10 +125,10 @@ struct mlxpmd_flow_actions {
 int mlxpmd_flow_actions_compile(struct mlxpmd_port *port, const struct rte_flow_attr *attr,
 				const struct rte_flow_action *actions, struct mlxpmd_flow_actions *out,
 				struct rte_flow_error *error);
-/** Refuses actions that are not supported, whatever their configuration is. */
-int mlxpmd_flow_action_known(const struct rte_flow_action *action, struct rte_flow_error *error);
+/** Refuses actions that are not supported in this direction, whatever their configuration is. */
+int mlxpmd_flow_action_known(const struct rte_flow_action *action, bool egress, struct rte_flow_error *error);
 /** Compiles one action that can be indirect. */
-int mlxpmd_flow_action_compile(struct mlxpmd_port *port, const struct rte_flow_action *action,
+int mlxpmd_flow_action_compile(struct mlxpmd_port *port, const struct rte_flow_action *action, bool egress,
 			       struct mlxpmd_flow_actions *out, struct rte_flow_error *error);
 
 /* ---- actions that change packets (mlxpmd_flow_change.c) ---- */
@@ -135,23 +137,29 @@ int mlxpmd_flow_action_compile(struct mlxpmd_port *port, const struct rte_flow_a
 #define MLXPMD_FLOW_MODIFY_MAX 32u
 /**
  * Registers C of a packet on its way through groups: the kernel has the first one in switchdev mode; the next is the
- * metadata of rte_flow, the others are its tags.
+ * metadata of rte_flow, the others are its tags. The metadata of sent packets is register A.
  */
 enum { MLXPMD_REG_META = 1, MLXPMD_REG_TAG_0 = 2 };
 #define MLXPMD_FLOW_TAGS 6u
 
-enum mlxpmd_flow_decap { MLXPMD_DECAP_NONE, MLXPMD_DECAP_L2, MLXPMD_DECAP_RAW, MLXPMD_DECAP_L3 };
+/** RAW: raw_decap, before it is known what follows it. L3: with other headers in place of an Ethernet header. */
+enum mlxpmd_flow_tunnel {
+	MLXPMD_TUNNEL_NONE, MLXPMD_DECAP_L2, MLXPMD_DECAP_RAW, MLXPMD_DECAP_L3
+};
 
 /** What a flow changes of packets, compiled. */
 struct mlxpmd_flow_change {
-	enum mlxpmd_flow_decap decap;
-	uint8_t l2_bytes, l2[MDV_CHANGE_HEADER_MAX]; /**< Of MLXPMD_DECAP_L3. */
+	enum mlxpmd_flow_tunnel tunnel;
+	uint8_t header_bytes, header[MDV_CHANGE_HEADER_MAX]; /**< Of MLXPMD_DECAP_L3. */
 	bool pop_vlan;
+	uint32_t push_vlan;	/**< TPID and TCI; 0: none. */
 	uint8_t nb_modify;
 	struct prm_set_add_copy_action_in_auto modify[MLXPMD_FLOW_MODIFY_MAX];
 };
 /** Bytes of the configuration that an action has to have, 0: none; -1: the action does not change packets. */
 int mlxpmd_flow_change_conf(enum rte_flow_action_type type);
+/** Whether an action that changes packets is one of that direction. */
+bool mlxpmd_flow_change_direction(enum rte_flow_action_type type, bool egress);
 /** Compiles the actions of a list that change packets; the others are compiled. As mlxpmd_flow_pattern_compile(). */
 int mlxpmd_flow_change_compile(struct mlxpmd_port *port, const struct rte_flow_attr *attr,
 			       const struct mlxpmd_flow_pattern *pattern, const struct rte_flow_action *actions,
@@ -168,6 +176,7 @@ struct mlxpmd_flow_jump;
 struct mlxpmd_flow_group {
 	TAILQ_ENTRY(mlxpmd_flow_group) next;
 	uint32_t number;
+	bool egress;
 	unsigned int users;	/**< Flows in it, and those that jump to it. */
 	uint8_t level;
 	struct mdv_rule_table *table;
@@ -179,7 +188,7 @@ struct mlxpmd_flow_group {
 /** Flows of a port. */
 struct mlxpmd_flows {
 	TAILQ_HEAD(mlxpmd_flow_list, rte_flow) list; /**< In the order of their creation. */
-	TAILQ_HEAD(, mlxpmd_flow_group) groups; /**< By number. */
+	TAILQ_HEAD(, mlxpmd_flow_group) groups[2]; /**< Of received packets, and egress; by number. */
 	TAILQ_HEAD(, mlxpmd_flow_dest) dests;
 	TAILQ_HEAD(, rte_flow_action_handle) handles;
 	TAILQ_HEAD(, mlxpmd_flow_bulk) bulks; /**< Of counters; those with places for others first. */
@@ -193,19 +202,19 @@ struct mlxpmd_flows {
 	uint16_t nb_queues;
 	bool applied;		/**< The port is started: flows have rules. */
 	uint64_t dropped;	/**< Packets of counters that were freed, of flows that drop. */
-	bool change_caps_read;	/**< By the first flow that changes packets. */
-	struct mdv_change_caps change_caps;
+	bool change_caps_read[2]; /**< By the first flow that changes packets; egress is 1. */
+	struct mdv_change_caps change_caps[2];
 };
 
 /** The group of a number, created if necessary, with one more user. NULL with rte_errno, *error is set. */
-struct mlxpmd_flow_group *mlxpmd_flow_group_get(struct mlxpmd_port *port, uint32_t number,
+struct mlxpmd_flow_group *mlxpmd_flow_group_get(struct mlxpmd_port *port, bool egress, uint32_t number,
 						struct rte_flow_error *error);
 void mlxpmd_flow_group_put(struct mlxpmd_port *port, struct mlxpmd_flow_group *group);
 /** Checks a jump between groups: to group 0, in a circle, and to levels that the device refuses, *error is set. */
-int mlxpmd_flow_jump_check(struct mlxpmd_port *port, uint32_t from, uint32_t to, const void *cause,
+int mlxpmd_flow_jump_check(struct mlxpmd_port *port, const struct rte_flow_attr *from, uint32_t to, const void *cause,
 			   struct rte_flow_error *error);
 /** As mlxpmd_flow_group_get(), of a flow in from (NULL: in group 0) that jumps there and has passed the check. */
-struct mlxpmd_flow_group *mlxpmd_flow_jump_get(struct mlxpmd_port *port, struct mlxpmd_flow_group *from,
+struct mlxpmd_flow_group *mlxpmd_flow_jump_get(struct mlxpmd_port *port, bool egress, struct mlxpmd_flow_group *from,
 					       uint32_t number, struct rte_flow_error *error);
 /** to: of mlxpmd_flow_jump_get(), or NULL. */
 void mlxpmd_flow_jump_put(struct mlxpmd_port *port, struct mlxpmd_flow_group *from, struct mlxpmd_flow_group *to);
@@ -265,6 +274,7 @@ struct rte_flow {
 	enum mlxpmd_flow_target target;
 	uint8_t depth;
 	bool multicast;	/**< Counted in nb_multicast. */
+	bool egress;
 	bool idle;	/**< Has no rules: the operation that creates it is not pushed, or has failed. */
 	uint8_t ops;	/**< Operations on it that are not pushed, all in one queue. */
 	struct rte_flow_template_table *made_from; /**< NULL: by rte_flow_create(). */
@@ -274,7 +284,8 @@ struct rte_flow {
 	struct mlxpmd_flow_counter *counter;
 	struct mlxpmd_flow_age *age; /**< NULL: it does not age. */
 	struct rte_flow_action_handle *handle[2]; /**< Indirect actions that it uses. */
-	struct mdv_change *decap, *modify; /**< What it changes of packets; NULL: nothing. */
+	struct mdv_change *tunnel, *modify; /**< What it changes of packets; NULL: nothing. */
+	uint32_t push_vlan;
 	bool pop_vlan;
 	uint8_t nb_modify;
 	bool leaves;	/**< One of ops destroys it. */
@@ -291,7 +302,7 @@ struct mlxpmd_flow_compiled {
 	struct mlxpmd_flow_actions actions;
 	struct mlxpmd_flow_change change;
 };
-/** Refuses directions but that of received packets. attr: the cause. */
+/** Refuses directions but that of received or sent packets. attr: the cause. */
 int mlxpmd_flow_direction_check(bool ingress, bool egress, bool transfer, const void *attr,
 				struct rte_flow_error *error);
 /** Refuses attributes that are not supported. */

@@ -217,19 +217,20 @@ static const struct known {
 	enum rte_flow_action_type type;
 	bool conf;		/**< Must have a configuration. */
 	bool indirect;		/**< Can be an indirect action. */
+	bool egress;		/**< Of sent packets, too. */
 	int (*compile)(struct mlxpmd_port *port, const struct rte_flow_action *action, struct mlxpmd_flow_actions *out,
 		       struct rte_flow_error *error);
 } actions_known[] = {
-	{ RTE_FLOW_ACTION_TYPE_DROP, false, false, drop_compile },
-	{ RTE_FLOW_ACTION_TYPE_QUEUE, true, true, queue_compile },
-	{ RTE_FLOW_ACTION_TYPE_RSS, true, true, rss_compile },
-	{ RTE_FLOW_ACTION_TYPE_JUMP, true, false, jump_compile },
-	{ RTE_FLOW_ACTION_TYPE_MARK, true, false, mark_compile },
-	{ RTE_FLOW_ACTION_TYPE_FLAG, false, false, flag_compile },
-	{ RTE_FLOW_ACTION_TYPE_COUNT, false, true, count_compile },
-	{ RTE_FLOW_ACTION_TYPE_AGE, true, false, age_compile },
-	{ RTE_FLOW_ACTION_TYPE_SEND_TO_KERNEL, false, false, kernel_compile },
-	{ RTE_FLOW_ACTION_TYPE_INDIRECT, true, false, indirect_compile },
+	{ RTE_FLOW_ACTION_TYPE_DROP, false, false, true, drop_compile },
+	{ RTE_FLOW_ACTION_TYPE_QUEUE, true, true, false, queue_compile },
+	{ RTE_FLOW_ACTION_TYPE_RSS, true, true, false, rss_compile },
+	{ RTE_FLOW_ACTION_TYPE_JUMP, true, false, true, jump_compile },
+	{ RTE_FLOW_ACTION_TYPE_MARK, true, false, false, mark_compile },
+	{ RTE_FLOW_ACTION_TYPE_FLAG, false, false, false, flag_compile },
+	{ RTE_FLOW_ACTION_TYPE_COUNT, false, true, true, count_compile },
+	{ RTE_FLOW_ACTION_TYPE_AGE, true, false, true, age_compile },
+	{ RTE_FLOW_ACTION_TYPE_SEND_TO_KERNEL, false, false, false, kernel_compile },
+	{ RTE_FLOW_ACTION_TYPE_INDIRECT, true, false, true, indirect_compile },
 };
 
 /** Actions that change packets, without and with a configuration. */
@@ -258,34 +259,45 @@ reason(enum rte_flow_action_type type)
 
 /** NULL: *error is set. */
 static const struct known *
-known_find(const struct rte_flow_action *action, struct rte_flow_error *error)
+known_find(const struct rte_flow_action *action, bool egress, struct rte_flow_error *error)
 {
-	for (unsigned int i = 0; i < RTE_DIM(actions_known); i++)
+	const struct known *known = NULL;
+	bool fits = true;
+
+	for (unsigned int i = 0; known == NULL && i < RTE_DIM(actions_known); i++)
 		if (actions_known[i].type == action->type)
-			return &actions_known[i];
-	if (mlxpmd_flow_change_conf(action->type) >= 0)
-		return &changes[mlxpmd_flow_change_conf(action->type) > 0];
-	if (reason(action->type) != NULL)
+			known = &actions_known[i];
+	if (known != NULL) {
+		fits = known->egress || !egress;
+	} else if (mlxpmd_flow_change_conf(action->type) >= 0) {
+		known = &changes[mlxpmd_flow_change_conf(action->type) > 0];
+		fits = mlxpmd_flow_change_direction(action->type, egress);
+	}
+	if (known != NULL && fits)
+		return known;
+	if (known != NULL)
+		(void)REFUSE_ACTION(error, ENOTSUP, action, "action %s is of %s packets (%s)", action_name(action),
+				    egress ? "received" : "sent", egress ? "ingress" : "egress");
+	else if (reason(action->type) != NULL)
 		(void)REFUSE_ACTION(error, ENOTSUP, action, "action %s: %s", action_name(action), reason(action->type));
 	else
 		(void)REFUSE_ACTION(error, ENOTSUP, action,
 				    "action %s is not supported; drop, queue, rss, jump, mark, flag, count, age, "
-				    "send_to_kernel, indirect, and those that change fields, pop tags and remove tunnels "
-				    "are", action_name(action));
+				    "send_to_kernel, indirect, and those that change fields, tags and tunnels are", action_name(action));
 	return NULL;
 }
 
 int
-mlxpmd_flow_action_known(const struct rte_flow_action *action, struct rte_flow_error *error)
+mlxpmd_flow_action_known(const struct rte_flow_action *action, bool egress, struct rte_flow_error *error)
 {
-	return action->type == RTE_FLOW_ACTION_TYPE_VOID || known_find(action, error) != NULL ? 0 : -rte_errno;
+	return action->type == RTE_FLOW_ACTION_TYPE_VOID || known_find(action, egress, error) != NULL ? 0 : -rte_errno;
 }
 
 static int
-action_compile(struct mlxpmd_port *port, const struct rte_flow_action *action, struct mlxpmd_flow_actions *out,
-	       bool indirect, struct rte_flow_error *error)
+action_compile(struct mlxpmd_port *port, const struct rte_flow_action *action, bool egress,
+	       struct mlxpmd_flow_actions *out, bool indirect, struct rte_flow_error *error)
 {
-	const struct known *known = known_find(action, error);
+	const struct known *known = known_find(action, egress, error);
 
 	if (known == NULL)
 		return -rte_errno;
@@ -298,25 +310,29 @@ action_compile(struct mlxpmd_port *port, const struct rte_flow_action *action, s
 }
 
 int
-mlxpmd_flow_action_compile(struct mlxpmd_port *port, const struct rte_flow_action *action,
+mlxpmd_flow_action_compile(struct mlxpmd_port *port, const struct rte_flow_action *action, bool egress,
 			   struct mlxpmd_flow_actions *out, struct rte_flow_error *error)
 {
 	memset(out, 0, sizeof(*out));
-	return action_compile(port, action, out, true, error);
+	return action_compile(port, action, egress, out, true, error);
 }
 
 /** Checks the list as a whole. */
 static int
 list_check(struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struct rte_flow_action *actions,
-	   const struct mlxpmd_flow_actions *out, struct rte_flow_error *error)
+	   struct mlxpmd_flow_actions *out, struct rte_flow_error *error)
 {
+	if (attr->egress && out->dest_handle != NULL)
+		return REFUSE_ACTION(error, ENOTSUP, actions, "queue and rss are of received packets (ingress)");
+	if (attr->egress && out->target == MLXPMD_TARGET_NONE)
+		out->target = MLXPMD_TARGET_SEND;
 	if (out->target == MLXPMD_TARGET_NONE)
 		return REFUSE_ACTION(error, EINVAL, actions,
 				     "the packet has no destination: drop, queue, rss, jump or send_to_kernel");
 	if (out->tag != 0 && out->target != MLXPMD_TARGET_QUEUES && out->target != MLXPMD_TARGET_JUMP)
 		return REFUSE_ACTION(error, EINVAL, actions, "mark and flag need an action queue, rss or jump");
 	if (out->target == MLXPMD_TARGET_JUMP)
-		return mlxpmd_flow_jump_check(port, attr->group, out->jump, actions, error);
+		return mlxpmd_flow_jump_check(port, attr, out->jump, actions, error);
 	if (out->target == MLXPMD_TARGET_KERNEL && attr->group != 0)
 		return REFUSE_ACTION(error, ENOTSUP, actions, "send_to_kernel: in group 0 only, not in group %u",
 				     attr->group);
@@ -334,6 +350,6 @@ mlxpmd_flow_actions_compile(struct mlxpmd_port *port, const struct rte_flow_attr
 	memset(out, 0, sizeof(*out));
 	for (action = actions; rc == 0 && action->type != RTE_FLOW_ACTION_TYPE_END; action++)
 		if (action->type != RTE_FLOW_ACTION_TYPE_VOID)
-			rc = action_compile(port, action, out, false, error);
+			rc = action_compile(port, action, attr->egress, out, false, error);
 	return rc == 0 ? list_check(port, attr, actions, out, error) : rc;
 }

@@ -19,7 +19,7 @@
 struct rte_flow_pattern_template {
 	TAILQ_ENTRY(rte_flow_pattern_template) next;
 	unsigned int users;	/**< Tables. */
-	bool relaxed;
+	bool egress, relaxed;
 	struct rte_flow_item *items; /**< A copy, in one piece of memory, with spec where there is a mask. */
 	uint16_t nb_items;	/**< With the one that ends the pattern. */
 	struct mlxpmd_flow_pattern pattern; /**< Of values that are 0. */
@@ -29,6 +29,7 @@ struct rte_flow_pattern_template {
 struct rte_flow_actions_template {
 	TAILQ_ENTRY(rte_flow_actions_template) next;
 	unsigned int users;	/**< Tables. */
+	bool egress;
 	struct rte_flow_action *actions, *masks; /**< Copies, in one piece of memory each. */
 	uint16_t nb_actions;	/**< With the one that ends the list. */
 };

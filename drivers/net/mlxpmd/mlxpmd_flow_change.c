@@ -17,7 +17,7 @@ headers_of(const struct mlxpmd_mod_list *c, const struct prm_fte_match_set_lyr_2
 	   const struct prm_fte_match_set_lyr_2_4 **value)
 {
 	const struct mdv_match *m = &c->pattern->match;
-	const bool inner = c->out->decap != MLXPMD_DECAP_NONE;
+	const bool inner = c->out->tunnel != MLXPMD_TUNNEL_NONE;
 
 	*mask = inner ? prm_fte_match_param_inner_headers_c(&m->mask) : prm_fte_match_param_outer_headers_c(&m->mask);
 	*value = inner ? prm_fte_match_param_inner_headers_c(&m->value) :
@@ -62,7 +62,7 @@ static int
 set_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action, enum rte_flow_field_id id,
 	    const void *value)
 {
-	const struct mlxpmd_mod_place to = { .field = mlxpmd_mod_field_find(id) };
+	const struct mlxpmd_mod_place to = { .field = mlxpmd_mod_field_find(c, id) };
 	int rc = header_check(c, action, to.field);
 
 	if (rc == 0)
@@ -117,13 +117,13 @@ register_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action
 {
 	const struct rte_flow_action_set_meta *meta = action->conf;
 	const struct rte_flow_action_set_tag *tag = action->conf;
-	struct mlxpmd_mod_place reg = { .field = mlxpmd_mod_field_find(RTE_FLOW_FIELD_META) };
+	struct mlxpmd_mod_place reg = { .field = mlxpmd_mod_field_find(c, RTE_FLOW_FIELD_META) };
 	int rc;
 
 	if (action->type == RTE_FLOW_ACTION_TYPE_SET_META)
 		return register_set(c, action, &reg, meta->data, meta->mask);
 	rc = mlxpmd_mod_tag_check(c, action, tag->index);
-	reg = (struct mlxpmd_mod_place){ .field = mlxpmd_mod_field_find(RTE_FLOW_FIELD_TAG), .tag = tag->index };
+	reg = (struct mlxpmd_mod_place){ .field = mlxpmd_mod_field_find(c, RTE_FLOW_FIELD_TAG), .tag = tag->index };
 	return rc == 0 ? register_set(c, action, &reg, tag->data, tag->mask) : rc;
 }
 
@@ -137,7 +137,7 @@ number_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action)
 			  action->type == RTE_FLOW_ACTION_TYPE_DEC_TCP_ACK;
 	const uint32_t by = rte_be_to_cpu_32(*(const rte_be32_t *)action->conf);
 	const struct mlxpmd_mod_place to = {
-		.field = mlxpmd_mod_field_find(seq ? RTE_FLOW_FIELD_TCP_SEQ_NUM : RTE_FLOW_FIELD_TCP_ACK_NUM),
+		.field = mlxpmd_mod_field_find(c, seq ? RTE_FLOW_FIELD_TCP_SEQ_NUM : RTE_FLOW_FIELD_TCP_ACK_NUM),
 	};
 	int rc = header_check(c, action, to.field);
 
@@ -162,7 +162,7 @@ static int
 ttl_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action)
 {
 	const struct rte_flow_action_set_ttl *conf = action->conf;
-	const struct mlxpmd_mod_place to = { .field = mlxpmd_mod_field_find(ttl_of(c)) };
+	const struct mlxpmd_mod_place to = { .field = mlxpmd_mod_field_find(c, ttl_of(c)) };
 	int rc = header_check(c, action, to.field);
 
 	if (rc != 0 || action->type == RTE_FLOW_ACTION_TYPE_SET_TTL)
@@ -183,7 +183,7 @@ decap_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action)
 	     tunnel != RTE_FLOW_ITEM_TYPE_VXLAN_GPE) ||
 	    (action->type == RTE_FLOW_ACTION_TYPE_NVGRE_DECAP && tunnel != RTE_FLOW_ITEM_TYPE_NVGRE))
 		return REFUSE_CHANGE(c, EINVAL, action, "the pattern has an item of another tunnel");
-	c->out->decap = MLXPMD_DECAP_L2;
+	c->out->tunnel = MLXPMD_DECAP_L2;
 	return mlxpmd_mod_stage_enter(c, action, MLXPMD_STAGE_DECAP);
 }
 
@@ -193,16 +193,16 @@ raw_encap_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *actio
 {
 	const struct rte_flow_action_raw_encap *conf = action->conf;
 
-	if (c->out->decap != MLXPMD_DECAP_RAW || c->stage != MLXPMD_STAGE_DECAP)
+	if (c->out->tunnel != MLXPMD_DECAP_RAW || c->stage != MLXPMD_STAGE_DECAP)
 		return REFUSE_CHANGE(c, ENOTSUP, action, "received packets are not put into tunnels; behind "
 				     "raw_decap it is the Ethernet header of what was in the tunnel");
 	if (conf->data == NULL || (conf->size != RTE_ETHER_HDR_LEN &&
 				   conf->size != RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN))
 		return REFUSE_CHANGE(c, ENOTSUP, action, "%zu bytes: an Ethernet header has %d or %zu",
 				     conf->size, RTE_ETHER_HDR_LEN, (size_t)RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN);
-	memcpy(c->out->l2, conf->data, conf->size);
-	c->out->l2_bytes = (uint8_t)conf->size;
-	c->out->decap = MLXPMD_DECAP_L3;
+	memcpy(c->out->header, conf->data, conf->size);
+	c->out->header_bytes = (uint8_t)conf->size;
+	c->out->tunnel = MLXPMD_DECAP_L3;
 	return 0;
 }
 
@@ -216,7 +216,7 @@ raw_decap_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *actio
 	if (rc == 0 && conf->size != 0 && conf->size < least)
 		rc = REFUSE_CHANGE(c, ENOTSUP, action, "%zu bytes: all before the headers in the tunnel is removed, which "
 				   "are %zu at least", conf->size, least);
-	c->out->decap = MLXPMD_DECAP_RAW;
+	c->out->tunnel = MLXPMD_DECAP_RAW;
 	return rc;
 }
 
@@ -235,6 +235,7 @@ static const struct known {
 	uint8_t bytes;		/**< Of the configuration; 0: there is none. */
 	enum rte_flow_field_id field;
 	int (*compile)(struct mlxpmd_mod_list *c, const struct rte_flow_action *action);
+	enum { BOTH, INGRESS, EGRESS } direction;
 } known[] = {
 	{ RTE_FLOW_ACTION_TYPE_SET_MAC_SRC, sizeof(struct rte_flow_action_set_mac), RTE_FLOW_FIELD_MAC_SRC, NULL },
 	{ RTE_FLOW_ACTION_TYPE_SET_MAC_DST, sizeof(struct rte_flow_action_set_mac), RTE_FLOW_FIELD_MAC_DST, NULL },
@@ -256,11 +257,11 @@ static const struct known {
 	{ RTE_FLOW_ACTION_TYPE_SET_META, sizeof(struct rte_flow_action_set_meta), 0, register_compile },
 	{ RTE_FLOW_ACTION_TYPE_MODIFY_FIELD, sizeof(struct rte_flow_action_modify_field), 0, mlxpmd_mod_field_compile },
 	{ RTE_FLOW_ACTION_TYPE_OF_SET_VLAN_VID, sizeof(struct rte_flow_action_of_set_vlan_vid), 0, vid_compile },
-	{ RTE_FLOW_ACTION_TYPE_OF_POP_VLAN, 0, 0, pop_compile },
-	{ RTE_FLOW_ACTION_TYPE_VXLAN_DECAP, 0, 0, decap_compile },
-	{ RTE_FLOW_ACTION_TYPE_NVGRE_DECAP, 0, 0, decap_compile },
-	{ RTE_FLOW_ACTION_TYPE_RAW_DECAP, sizeof(struct rte_flow_action_raw_decap), 0, raw_decap_compile },
-	{ RTE_FLOW_ACTION_TYPE_RAW_ENCAP, sizeof(struct rte_flow_action_raw_encap), 0, raw_encap_compile },
+	{ RTE_FLOW_ACTION_TYPE_OF_POP_VLAN, 0, 0, pop_compile, INGRESS },
+	{ RTE_FLOW_ACTION_TYPE_VXLAN_DECAP, 0, 0, decap_compile, INGRESS },
+	{ RTE_FLOW_ACTION_TYPE_NVGRE_DECAP, 0, 0, decap_compile, INGRESS },
+	{ RTE_FLOW_ACTION_TYPE_RAW_DECAP, sizeof(struct rte_flow_action_raw_decap), 0, raw_decap_compile, INGRESS },
+	{ RTE_FLOW_ACTION_TYPE_RAW_ENCAP, sizeof(struct rte_flow_action_raw_encap), 0, raw_encap_compile, INGRESS },
 };
 
 static const struct known *
@@ -280,6 +281,12 @@ mlxpmd_flow_change_conf(enum rte_flow_action_type type)
 	return k != NULL ? k->bytes : -1;
 }
 
+bool
+mlxpmd_flow_change_direction(enum rte_flow_action_type type, bool egress)
+{
+	return known_find(type)->direction != (egress ? INGRESS : EGRESS);
+}
+
 static int
 action_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action)
 {
@@ -295,23 +302,23 @@ static int
 caps_check(const struct mdv_change_caps *caps, const struct mlxpmd_flow_change *out, enum mlxpmd_flow_target target,
 	   const struct rte_flow_action *actions, struct rte_flow_error *error)
 {
-	const bool decap = out->decap != MLXPMD_DECAP_NONE;
+	const bool decap = out->tunnel != MLXPMD_TUNNEL_NONE;
 	const char *why = NULL;
 
 	if (out->nb_modify > caps->max_modify)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, actions,
 					  "the actions change %u parts of fields: the device changes %u in one flow",
 					  out->nb_modify, caps->max_modify);
-	if ((out->decap == MLXPMD_DECAP_L2 && !caps->decap) || (out->decap == MLXPMD_DECAP_L3 && !caps->decap_l3))
+	if ((out->tunnel == MLXPMD_DECAP_L2 && !caps->decap) || (out->tunnel == MLXPMD_DECAP_L3 && !caps->decap_l3))
 		why = "the device does not remove such tunnels";
 	else if (out->pop_vlan && !caps->pop_vlan)
 		why = "the device does not pop VLAN tags";
-	else if (decap && target == MLXPMD_TARGET_JUMP && !caps->decap_with_jump)
+	else if (decap && target == MLXPMD_TARGET_JUMP && !caps->tunnel_with_jump)
 		why = "the device does not jump in a flow that removes a tunnel (reformat_and_fwd_to_table)";
-	else if (decap && out->pop_vlan && !caps->decap_with_pop)
+	else if (decap && out->pop_vlan && !caps->tunnel_with_tag)
 		why = "the device does not pop VLAN tags in a flow that removes a tunnel (reformat_and_vlan_action)";
-	else if (out->nb_modify != 0 && ((out->pop_vlan && !caps->modify_with_pop) ||
-					 (out->decap == MLXPMD_DECAP_L3 && !caps->modify_with_l3)))
+	else if (out->nb_modify != 0 && ((out->pop_vlan && !caps->modify_with_tag) ||
+					 (out->tunnel == MLXPMD_DECAP_L3 && !caps->modify_with_tunnel)))
 		why = "the device does not change fields in the same flow: jump to another group first";
 	return why == NULL ? 0 : mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, actions, "%s", why);
 }
@@ -356,7 +363,7 @@ inner_check(const struct mlxpmd_flow_pattern *pattern, const struct mlxpmd_flow_
 	if (pattern->tunnel == RTE_FLOW_ITEM_TYPE_END)
 		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF, actions,
 					  "RSS level 2: the pattern has no item of a tunnel");
-	if (out->decap != MLXPMD_DECAP_NONE)
+	if (out->tunnel != MLXPMD_TUNNEL_NONE)
 		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF, actions,
 					  "RSS level 2: the flow removes the tunnel; level 1 is of the headers that were "
 					  "in it");
@@ -369,8 +376,9 @@ mlxpmd_flow_change_compile(struct mlxpmd_port *port, const struct rte_flow_attr 
 			   const struct mlxpmd_flow_actions *compiled, struct mlxpmd_flow_change *out,
 			   struct rte_flow_error *error)
 {
-	struct mlxpmd_mod_list c = { .pattern = pattern, .out = out, .error = error };
-	struct mlxpmd_flows *flows = port->flows;
+	struct mlxpmd_mod_list c = { .pattern = pattern, .egress = attr->egress, .out = out, .error = error };
+	struct mdv_change_caps *caps = &port->flows->change_caps[attr->egress];
+	bool *caps_read = &port->flows->change_caps_read[attr->egress];
 	int rc = 0;
 
 	memset(out, 0, sizeof(*out));
@@ -380,26 +388,27 @@ mlxpmd_flow_change_compile(struct mlxpmd_port *port, const struct rte_flow_attr 
 		rc = meta_deliver(&c);
 	if (rc == 0)
 		rc = inner_check(pattern, compiled, out, actions, error);
-	if (rc != 0 || (out->nb_modify == 0 && out->decap == MLXPMD_DECAP_NONE && !out->pop_vlan))
+	if (rc != 0 || (out->nb_modify == 0 && out->tunnel == MLXPMD_TUNNEL_NONE && !out->pop_vlan))
 		return rc;
-	if (out->decap == MLXPMD_DECAP_RAW)
-		out->decap = MLXPMD_DECAP_L2;
-	if (out->decap == MLXPMD_DECAP_L2 && !pattern->inner_eth)
+	if (out->tunnel == MLXPMD_DECAP_RAW)
+		out->tunnel = MLXPMD_DECAP_L2;
+	if (out->tunnel == MLXPMD_DECAP_L2 && !pattern->inner_eth)
 		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, actions,
 					  "there is no Ethernet header in the tunnel: raw_encap behind raw_decap gives "
 					  "one");
-	if (compiled->target != MLXPMD_TARGET_QUEUES && compiled->target != MLXPMD_TARGET_JUMP)
-		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, actions,
+	if (compiled->target == MLXPMD_TARGET_DROP || compiled->target == MLXPMD_TARGET_KERNEL)
+		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, actions, attr->egress ?
+					  "a flow that drops changes no packets" :
 					  "actions that change packets need an action queue, rss or jump");
 	if (out->pop_vlan && attr->group == 0 && port->mdv->mode != MDV_OPEN_VFIO)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, actions,
 					  "of_pop_vlan: in groups above 0, because the kernel's rules of group 0 pop "
 					  "no tags");
-	if (!flows->change_caps_read && mdv_change_caps(port->mdv, &flows->change_caps) != 0)
+	if (!*caps_read && mdv_change_caps(port->mdv, attr->egress, caps) != 0)
 		return mlxpmd_flow_refuse(error, rte_errno, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
 					  "the device's capabilities cannot be read");
-	flows->change_caps_read = true;
-	return caps_check(&flows->change_caps, out, compiled->target, actions, error);
+	*caps_read = true;
+	return caps_check(caps, out, compiled->target, actions, error);
 }
 
 /* ------------------------------------------------------------------ with flows */
@@ -407,19 +416,22 @@ mlxpmd_flow_change_compile(struct mlxpmd_port *port, const struct rte_flow_attr 
 int
 mlxpmd_flow_change_get(struct mlxpmd_port *port, struct rte_flow *flow, const struct mlxpmd_flow_change *change)
 {
+	static const enum mdv_change_kind kinds[] = {
+		[MLXPMD_DECAP_L2] = MDV_CHANGE_DECAP, [MLXPMD_DECAP_L3] = MDV_CHANGE_DECAP_L3,
+	};
 	const bool root = flow->group == NULL;
 
 	flow->pop_vlan = change->pop_vlan;
 	flow->nb_modify = change->nb_modify;
-	if (change->decap != MLXPMD_DECAP_NONE) {
-		flow->decap = mdv_change_get(port->mdv, change->decap == MLXPMD_DECAP_L2 ? MDV_CHANGE_DECAP :
-					     MDV_CHANGE_DECAP_L3, root, change->l2, change->l2_bytes);
-		if (flow->decap == NULL)
+	if (change->tunnel != MLXPMD_TUNNEL_NONE) {
+		flow->tunnel = mdv_change_get(port->mdv, kinds[change->tunnel], root, change->header,
+					      change->header_bytes);
+		if (flow->tunnel == NULL)
 			return -rte_errno;
 	}
 	if (change->nb_modify != 0) {
-		flow->modify = mdv_change_get(port->mdv, MDV_CHANGE_MODIFY, root, change->modify,
-					      change->nb_modify * sizeof(change->modify[0]));
+		flow->modify = mdv_change_get(port->mdv, flow->egress ? MDV_CHANGE_MODIFY_TX : MDV_CHANGE_MODIFY, root,
+					      change->modify, change->nb_modify * sizeof(change->modify[0]));
 		if (flow->modify == NULL)
 			return -rte_errno;
 	}
@@ -429,6 +441,6 @@ mlxpmd_flow_change_get(struct mlxpmd_port *port, struct rte_flow *flow, const st
 void
 mlxpmd_flow_change_put(struct rte_flow *flow)
 {
-	mdv_change_put(flow->decap);
+	mdv_change_put(flow->tunnel);
 	mdv_change_put(flow->modify);
 }

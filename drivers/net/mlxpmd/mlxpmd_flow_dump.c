@@ -27,6 +27,7 @@ action_text(const struct rte_flow *flow, char *text, size_t bytes)
 	static const char *const names[] = {
 		[MLXPMD_TARGET_NONE] = "none", [MLXPMD_TARGET_DROP] = "drop", [MLXPMD_TARGET_QUEUES] = "queues",
 		[MLXPMD_TARGET_JUMP] = "jump", [MLXPMD_TARGET_KERNEL] = "send_to_kernel",
+		[MLXPMD_TARGET_SEND] = "send",
 	};
 	size_t n = strlcpy(text, names[flow->target], bytes);
 
@@ -54,13 +55,18 @@ flow_print(FILE *file, const struct rte_flow *flow)
 	struct mdv_match m;
 
 	mlxpmd_flow_match(flow, &m);
-	fprintf(file, "flow %p group %u priority %u match", (const void *)flow, group_of(flow), flow->priority);
+	fprintf(file, "flow %p %sgroup %u priority %u match", (const void *)flow, flow->egress ? "egress " : "",
+		group_of(flow), flow->priority);
 	mdv_match_fields(&m, field_print, file);
 	action_text(flow, action, sizeof(action));
 	fprintf(file, " action %s", action);
 	if (flow->tag != 0)
 		fprintf(file, " tag 0x%x", flow->tag);
-	fprintf(file, "%s%s", flow->decap != NULL ? " decap" : "", flow->pop_vlan ? " pop_vlan" : "");
+	if (flow->tunnel != NULL)
+		fprintf(file, " %s", flow->egress ? "encap" : "decap");
+	fprintf(file, "%s", flow->pop_vlan ? " pop_vlan" : "");
+	if (flow->push_vlan != 0)
+		fprintf(file, " push_vlan 0x%x", flow->push_vlan);
 	if (flow->nb_modify != 0)
 		fprintf(file, " modify %u", flow->nb_modify);
 	if (flow->counter != NULL)
@@ -112,6 +118,7 @@ flow_add(struct rte_tel_data *d, const struct rte_flow *flow, unsigned long n)
 	f = mlxpmd_telemetry_dict(d, text);
 	if (f == NULL)
 		return -ENOMEM;
+	rte_tel_data_add_dict_uint(f, "egress", flow->egress);
 	rte_tel_data_add_dict_uint(f, "group", group_of(flow));
 	rte_tel_data_add_dict_uint(f, "priority", flow->priority);
 	fields = mlxpmd_telemetry_dict(f, "match");
@@ -141,8 +148,9 @@ flows_add(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
 
 	pthread_mutex_lock(&port->lock);
 	rte_tel_data_add_dict_uint(d, "flows", port->flows->n);
-	TAILQ_FOREACH(group, &port->flows->groups, next)
-		n++;
+	for (unsigned int i = 0; i < RTE_DIM(port->flows->groups); i++)
+		TAILQ_FOREACH(group, &port->flows->groups[i], next)
+			n++;
 	rte_tel_data_add_dict_uint(d, "groups", n);
 	rte_tel_data_add_dict_int(d, "isolated", port->isolated);
 	rte_tel_data_add_dict_int(d, "applied", port->flows->applied);

@@ -45,7 +45,7 @@ level_choose(uint32_t number, const struct mlxpmd_flow_group *prev, const struct
 }
 
 static struct mlxpmd_flow_group *
-group_new(struct mlxpmd_port *port, uint32_t number, uint8_t level, struct rte_flow_error *error)
+group_new(struct mlxpmd_port *port, bool egress, uint32_t number, uint8_t level, struct rte_flow_error *error)
 {
 	struct mlxpmd_flow_group *group = mlxpmd_flow_zalloc(port, sizeof(*group));
 
@@ -56,8 +56,9 @@ group_new(struct mlxpmd_port *port, uint32_t number, uint8_t level, struct rte_f
 	}
 	TAILQ_INIT(&group->jumps);
 	group->number = number;
+	group->egress = egress;
 	group->level = level;
-	group->table = mdv_rule_table_create(port->mdv, level);
+	group->table = mdv_rule_table_create(port->mdv, egress, level);
 	if (group->table != NULL)
 		return group;
 	(void)mlxpmd_flow_refuse(error, rte_errno, RTE_FLOW_ERROR_TYPE_ATTR_GROUP, NULL,
@@ -68,12 +69,12 @@ group_new(struct mlxpmd_port *port, uint32_t number, uint8_t level, struct rte_f
 
 /** The group of a number, or NULL; *prev becomes the one before. */
 static struct mlxpmd_flow_group *
-group_find(struct mlxpmd_port *port, uint32_t number, struct mlxpmd_flow_group **prev)
+group_find(struct mlxpmd_port *port, bool egress, uint32_t number, struct mlxpmd_flow_group **prev)
 {
 	struct mlxpmd_flow_group *group;
 
 	*prev = NULL;
-	TAILQ_FOREACH(group, &port->flows->groups, next) {
+	TAILQ_FOREACH(group, &port->flows->groups[egress], next) {
 		if (group->number >= number)
 			return group->number == number ? group : NULL;
 		*prev = group;
@@ -83,31 +84,31 @@ group_find(struct mlxpmd_port *port, uint32_t number, struct mlxpmd_flow_group *
 
 /** As mlxpmd_flow_group_get(); from: the group whose flow jumps to it, or NULL. */
 static struct mlxpmd_flow_group *
-group_get(struct mlxpmd_port *port, uint32_t number, const struct mlxpmd_flow_group *from,
+group_get(struct mlxpmd_port *port, bool egress, uint32_t number, const struct mlxpmd_flow_group *from,
 	  struct rte_flow_error *error)
 {
-	struct mlxpmd_flow_group *prev, *group = group_find(port, number, &prev);
+	struct mlxpmd_flow_group *prev, *group = group_find(port, egress, number, &prev);
 
 	if (group == NULL) {
-		group = group_new(port, number,
+		group = group_new(port, egress, number,
 				  level_choose(number, prev, prev != NULL ? TAILQ_NEXT(prev, next) :
-								    TAILQ_FIRST(&port->flows->groups), from),
+								    TAILQ_FIRST(&port->flows->groups[egress]), from),
 				  error);
 		if (group == NULL)
 			return NULL;
 		if (prev != NULL)
-			TAILQ_INSERT_AFTER(&port->flows->groups, prev, group, next);
+			TAILQ_INSERT_AFTER(&port->flows->groups[egress], prev, group, next);
 		else
-			TAILQ_INSERT_HEAD(&port->flows->groups, group, next);
+			TAILQ_INSERT_HEAD(&port->flows->groups[egress], group, next);
 	}
 	group->users++;
 	return group;
 }
 
 struct mlxpmd_flow_group *
-mlxpmd_flow_group_get(struct mlxpmd_port *port, uint32_t number, struct rte_flow_error *error)
+mlxpmd_flow_group_get(struct mlxpmd_port *port, bool egress, uint32_t number, struct rte_flow_error *error)
 {
-	return group_get(port, number, NULL, error);
+	return group_get(port, egress, number, NULL, error);
 }
 
 void
@@ -115,7 +116,7 @@ mlxpmd_flow_group_put(struct mlxpmd_port *port, struct mlxpmd_flow_group *group)
 {
 	if (group == NULL || --group->users != 0)
 		return;
-	TAILQ_REMOVE(&port->flows->groups, group, next);
+	TAILQ_REMOVE(&port->flows->groups[group->egress], group, next);
 	mdv_rule_table_destroy(group->table);
 	free(group);
 }
@@ -169,11 +170,12 @@ level_refuse(const struct mlxpmd_flow_group *from, const struct mlxpmd_flow_grou
 }
 
 int
-mlxpmd_flow_jump_check(struct mlxpmd_port *port, uint32_t from_number, uint32_t to_number, const void *cause,
-		       struct rte_flow_error *error)
+mlxpmd_flow_jump_check(struct mlxpmd_port *port, const struct rte_flow_attr *attr, uint32_t to_number,
+		       const void *cause, struct rte_flow_error *error)
 {
-	struct mlxpmd_flow_group *prev, *from = group_find(port, from_number, &prev);
-	struct mlxpmd_flow_group *to = group_find(port, to_number, &prev);
+	const uint32_t from_number = attr->group;
+	struct mlxpmd_flow_group *prev, *from = group_find(port, attr->egress, from_number, &prev);
+	struct mlxpmd_flow_group *to = group_find(port, attr->egress, to_number, &prev);
 
 	if (to_number == 0)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, cause,
@@ -191,10 +193,10 @@ mlxpmd_flow_jump_check(struct mlxpmd_port *port, uint32_t from_number, uint32_t 
 }
 
 struct mlxpmd_flow_group *
-mlxpmd_flow_jump_get(struct mlxpmd_port *port, struct mlxpmd_flow_group *from, uint32_t number,
+mlxpmd_flow_jump_get(struct mlxpmd_port *port, bool egress, struct mlxpmd_flow_group *from, uint32_t number,
 		     struct rte_flow_error *error)
 {
-	struct mlxpmd_flow_group *to = group_get(port, number, from, error);
+	struct mlxpmd_flow_group *to = group_get(port, egress, number, from, error);
 	struct mlxpmd_flow_jump *jump;
 
 	if (to == NULL || from == NULL)

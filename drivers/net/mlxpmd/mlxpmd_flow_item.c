@@ -37,7 +37,10 @@ struct item {
 	const void *mask;	/**< If the application gives none. */
 	struct implied implied[3];
 	struct part parts[9];
-	/** For what is no copy; handled[] has the bits of the mask that it deals with, as part does. NULL: nothing. */
+	/**
+	 * For what is no copy; handled[] has the bits of the mask that it deals with, as part does. NULL: nothing. Of a
+	 * register inner is: of sent packets.
+	 */
 	int (*extra)(struct rte_flow_error *error, const struct rte_flow_item *item, const uint8_t *spec,
 		     const uint8_t *mask, uint8_t *handled, struct mdv_match *m, bool inner);
 	uint8_t extra_bytes;	/**< Of the item, with what is behind the header. */
@@ -422,7 +425,7 @@ static const struct mpls {
 struct place {
 	const struct mdv_caps *caps;
 	enum layer layer;	/**< Of the item before. */
-	bool inner, inner_eth;
+	bool egress, inner, inner_eth;
 	enum rte_flow_item_type tunnel;
 	uint8_t vlans;
 	uint8_t depth;
@@ -585,7 +588,8 @@ fields_match(const struct item *known, const struct rte_flow_item *item, const s
 		return 0;
 	}
 	if (rc == 0 && known->extra != NULL)
-		rc = known->extra(error, item, spec, mask, handled, m, p->inner);
+		rc = known->extra(error, item, spec, mask, handled, m,
+				  known->layer == L_REGISTER ? p->egress : p->inner);
 	for (unsigned int i = 0; rc == 0 && i < known->bytes; i++)
 		if (mask[i] & ~handled[i])
 			rc = mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_MASK, item,
@@ -651,11 +655,13 @@ item_compile(const struct rte_flow_item *item, struct place *p, struct mdv_match
 }
 
 int
-mlxpmd_flow_pattern_compile(const struct mlxpmd_port *port, const struct rte_flow_item *items, bool relaxed,
-			    struct mlxpmd_flow_copies *copies, struct mlxpmd_flow_pattern *pattern,
+mlxpmd_flow_pattern_compile(const struct mlxpmd_port *port, const struct rte_flow_item *items, bool egress,
+			    bool relaxed, struct mlxpmd_flow_copies *copies, struct mlxpmd_flow_pattern *pattern,
 			    struct rte_flow_error *error)
 {
-	struct place place = { .caps = &port->mdv->caps, .depth = 2, .relaxed = relaxed, .copies = copies };
+	struct place place = {
+		.caps = &port->mdv->caps, .depth = 2, .egress = egress, .relaxed = relaxed, .copies = copies,
+	};
 	int rc = 0;
 
 	memset(pattern, 0, sizeof(*pattern));

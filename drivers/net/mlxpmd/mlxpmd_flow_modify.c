@@ -38,9 +38,13 @@ static const struct mlxpmd_mod_field fields[] = {
 	{ RTE_FLOW_FIELD_TAG, .reg = true, ONE(METADATA_REG_C_2, 32) },
 };
 
+static const struct mlxpmd_mod_field egress_meta = { RTE_FLOW_FIELD_META, .reg = true, ONE(METADATA_REG_A, 32) };
+
 const struct mlxpmd_mod_field *
-mlxpmd_mod_field_find(enum rte_flow_field_id id)
+mlxpmd_mod_field_find(const struct mlxpmd_mod_list *c, enum rte_flow_field_id id)
 {
+	if (c->egress && id == RTE_FLOW_FIELD_META)
+		return &egress_meta;
 	for (unsigned int i = 0; i < RTE_DIM(fields); i++)
 		if (fields[i].id == id)
 			return &fields[i];
@@ -220,7 +224,7 @@ static int
 place_find(struct mlxpmd_mod_list *c, const struct rte_flow_action *action, const struct rte_flow_field_data *data,
 	   uint32_t width, struct mlxpmd_mod_place *p)
 {
-	*p = (struct mlxpmd_mod_place){ .field = mlxpmd_mod_field_find(data->field) };
+	*p = (struct mlxpmd_mod_place){ .field = mlxpmd_mod_field_find(c, data->field) };
 	if (p->field == NULL)
 		return REFUSE_CHANGE(c, ENOTSUP, action, "the device does not change field %d, nor copy it",
 				     data->field);
@@ -303,29 +307,32 @@ mlxpmd_mod_field_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action
 
 /* ------------------------------------------------------------------ items of registers */
 
-/** Matches a register C: they are in descending order, the first one in dword 11 of the set. */
+/** Dwords of registers in the set: registers C are in descending order. */
+#define AT_REG_A 12
+#define AT_REG_C(reg) (11 - (reg))
+
 static void
-register_match(struct mdv_match *m, unsigned int reg, uint32_t value, uint32_t mask)
+register_match(struct mdv_match *m, unsigned int at, uint32_t value, uint32_t mask)
 {
-	prm_fte_match_param_misc_parameters_2(&m->mask)->dw[11 - reg] |= rte_cpu_to_be_32(mask);
-	prm_fte_match_param_misc_parameters_2(&m->value)->dw[11 - reg] |= rte_cpu_to_be_32(value & mask);
+	prm_fte_match_param_misc_parameters_2(&m->mask)->dw[at] |= rte_cpu_to_be_32(mask);
+	prm_fte_match_param_misc_parameters_2(&m->value)->dw[at] |= rte_cpu_to_be_32(value & mask);
 }
 
 int
 mlxpmd_mod_meta(struct rte_flow_error *error __rte_unused, const struct rte_flow_item *item __rte_unused,
 		const uint8_t *spec, const uint8_t *mask, uint8_t *handled, struct mdv_match *m,
-		bool inner __rte_unused)
+		bool egress)
 {
 	const struct rte_flow_item_meta *s = (const void *)spec, *k = (const void *)mask;
 
 	memset(handled, UINT8_MAX, sizeof(s->data));
-	register_match(m, MLXPMD_REG_META, s->data, k->data);
+	register_match(m, egress ? AT_REG_A : AT_REG_C(MLXPMD_REG_META), s->data, k->data);
 	return 0;
 }
 
 int
 mlxpmd_mod_tag(struct rte_flow_error *error, const struct rte_flow_item *item, const uint8_t *spec,
-	       const uint8_t *mask, uint8_t *handled, struct mdv_match *m, bool inner __rte_unused)
+	       const uint8_t *mask, uint8_t *handled, struct mdv_match *m, bool egress __rte_unused)
 {
 	const struct rte_flow_item_tag *s = (const void *)spec, *k = (const void *)mask;
 
@@ -333,6 +340,6 @@ mlxpmd_mod_tag(struct rte_flow_error *error, const struct rte_flow_item *item, c
 	if (k->index != UINT8_MAX || s->index >= MLXPMD_FLOW_TAGS)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_SPEC, item,
 					  "tag %u: tags are 0 to %u, under mask 0xff", s->index, MLXPMD_FLOW_TAGS - 1);
-	register_match(m, MLXPMD_REG_TAG_0 + s->index, s->data, k->data);
+	register_match(m, AT_REG_C(MLXPMD_REG_TAG_0 + s->index), s->data, k->data);
 	return 0;
 }

@@ -37,6 +37,7 @@ enum mlxpmd_mod_stage { MLXPMD_STAGE_BEGIN, MLXPMD_STAGE_DECAP, MLXPMD_STAGE_POP
 
 struct mlxpmd_mod_list {
 	const struct mlxpmd_flow_pattern *pattern;
+	bool egress;
 	struct mlxpmd_flow_change *out;
 	enum mlxpmd_mod_stage stage;
 	struct rte_flow_error *error;
@@ -51,7 +52,7 @@ struct mlxpmd_mod_place {
 };
 
 /** NULL: the device does not change the field. */
-const struct mlxpmd_mod_field *mlxpmd_mod_field_find(enum rte_flow_field_id id);
+const struct mlxpmd_mod_field *mlxpmd_mod_field_find(const struct mlxpmd_mod_list *c, enum rte_flow_field_id id);
 /** The device's number of a part. */
 uint16_t mlxpmd_mod_part_id(const struct mlxpmd_mod_place *p, const struct mlxpmd_mod_part *part);
 
@@ -81,8 +82,8 @@ int mlxpmd_mod_field_compile(struct mlxpmd_mod_list *c, const struct rte_flow_ac
 
 /* ---- items of registers: see extra of struct item, mlxpmd_flow_item.c ---- */
 int mlxpmd_mod_meta(struct rte_flow_error *error, const struct rte_flow_item *item, const uint8_t *spec,
-		    const uint8_t *mask, uint8_t *handled, struct mdv_match *m, bool inner);
+		    const uint8_t *mask, uint8_t *handled, struct mdv_match *m, bool egress);
 int mlxpmd_mod_tag(struct rte_flow_error *error, const struct rte_flow_item *item, const uint8_t *spec,
-		   const uint8_t *mask, uint8_t *handled, struct mdv_match *m, bool inner);
+		   const uint8_t *mask, uint8_t *handled, struct mdv_match *m, bool egress);
 
 #endif /* MLXPMD_FLOW_MODIFY_H */

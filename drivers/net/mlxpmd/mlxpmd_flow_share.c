@@ -56,12 +56,12 @@ mlxpmd_flow_dest_put(struct mlxpmd_port *port, struct mlxpmd_flow_dest *dest)
 /* ------------------------------------------------------------------ indirect actions */
 
 static struct rte_flow_action_handle *
-handle_new(struct mlxpmd_port *port, const struct rte_flow_action *action, struct rte_flow_error *error)
+handle_new(struct mlxpmd_port *port, const struct rte_flow_action *action, bool egress, struct rte_flow_error *error)
 {
 	struct mlxpmd_flow_actions compiled;
 	struct rte_flow_action_handle *handle;
 
-	if (mlxpmd_flow_action_compile(port, action, &compiled, error) != 0)
+	if (mlxpmd_flow_action_compile(port, action, egress, &compiled, error) != 0)
 		return NULL;
 	handle = mlxpmd_flow_zalloc(port, sizeof(*handle));
 	if (handle != NULL && compiled.count)
@@ -84,12 +84,12 @@ mlxpmd_flow_handle_add(struct mlxpmd_port *port, const struct rte_flow_indir_act
 {
 	struct rte_flow_action_handle *handle;
 
-	if (!conf->ingress) {
+	if (!conf->ingress && !conf->egress) {
 		(void)mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					 "indirect actions are for ingress");
+					 "indirect actions are for ingress or egress");
 		return NULL;
 	}
-	handle = handle_new(port, action, error);
+	handle = handle_new(port, action, conf->egress, error);
 	if (handle != NULL)
 		TAILQ_INSERT_TAIL(&port->flows->handles, handle, next);
 	return handle;

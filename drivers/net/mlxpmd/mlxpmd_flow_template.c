@@ -75,9 +75,10 @@ pattern_new(struct mlxpmd_port *port, const struct rte_flow_pattern_template_att
 					 "no memory for a template");
 		return NULL;
 	}
+	t->egress = attr->egress;
 	t->relaxed = attr->relaxed_matching;
 	if (items_take(t, items, error) == 0 &&
-	    mlxpmd_flow_pattern_compile(port, t->items, t->relaxed, &t->copies, &t->pattern, error) == 0)
+	    mlxpmd_flow_pattern_compile(port, t->items, t->egress, t->relaxed, &t->copies, &t->pattern, error) == 0)
 		return t;
 	pattern_free(t);
 	return NULL;
@@ -153,7 +154,7 @@ pattern_compile(struct mlxpmd_port *port, const struct rte_flow_pattern_template
 	if (rc != 0)
 		return rc;
 	if (t->copies.by_value)
-		return mlxpmd_flow_pattern_compile(port, merged, t->relaxed, NULL, pattern, error);
+		return mlxpmd_flow_pattern_compile(port, merged, t->egress, t->relaxed, NULL, pattern, error);
 	*pattern = t->pattern;
 	for (unsigned int i = 0; i < t->copies.n; i++) {
 		const struct mlxpmd_flow_copy *c = &t->copies.copy[i];
@@ -239,7 +240,8 @@ constant_check(const struct rte_flow_action *action, const struct rte_flow_actio
 	const struct rte_flow_action_modify_field *modify = action->conf;
 
 	if (action->conf == NULL || mask->conf == NULL ||
-	    (action->type != RTE_FLOW_ACTION_TYPE_RAW_ENCAP &&
+	    (action->type != RTE_FLOW_ACTION_TYPE_RAW_ENCAP && action->type != RTE_FLOW_ACTION_TYPE_VXLAN_ENCAP &&
+	     action->type != RTE_FLOW_ACTION_TYPE_NVGRE_ENCAP &&
 	     (action->type != RTE_FLOW_ACTION_TYPE_MODIFY_FIELD || modify->src.field != RTE_FLOW_FIELD_POINTER)))
 		return 0;
 	return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION_CONF, action,
@@ -282,7 +284,7 @@ actions_take(struct rte_flow_actions_template *t, const struct rte_flow_action *
 						  "the masks have another action at position %u", t->nb_actions - 1);
 		if (action->type == RTE_FLOW_ACTION_TYPE_END)
 			return 0;
-		if (mlxpmd_flow_action_known(action, error) != 0 || constant_check(action, mask, error) != 0)
+		if (mlxpmd_flow_action_known(action, t->egress, error) != 0 || constant_check(action, mask, error) != 0)
 			return -rte_errno;
 	}
 }
@@ -309,6 +311,7 @@ actions_new(struct mlxpmd_port *port, const struct rte_flow_actions_template_att
 					 "no memory for a template");
 		return NULL;
 	}
+	t->egress = attr->egress;
 	if (actions_take(t, actions, masks, error) == 0)
 		return t;
 	actions_free(t);
@@ -426,26 +429,43 @@ table_check(const struct rte_flow_template_table_attr *attr, uint8_t nb_patterns
 	return mlxpmd_flow_attr_check(&attr->flow_attr, error);
 }
 
+static int
+direction_check(const struct rte_flow_template_table_attr *attr, struct rte_flow_pattern_template *patterns[],
+		uint8_t nb_patterns, struct rte_flow_actions_template *actions[], uint8_t nb_actions,
+		struct rte_flow_error *error)
+{
+	bool equal = true;
+
+	for (uint8_t i = 0; i < nb_patterns; i++)
+		equal &= patterns[i]->egress == attr->flow_attr.egress;
+	for (uint8_t i = 0; i < nb_actions; i++)
+		equal &= actions[i]->egress == attr->flow_attr.egress;
+	return equal ? 0 : mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, attr,
+					      "table and templates have different directions");
+}
+
 static struct rte_flow_template_table *
 table_new(struct mlxpmd_port *port, const struct rte_flow_template_table_attr *attr,
 	  struct rte_flow_pattern_template *patterns[], uint8_t nb_patterns,
 	  struct rte_flow_actions_template *actions[], uint8_t nb_actions, struct rte_flow_error *error)
 {
+	const struct rte_flow_attr *flow_attr = &attr->flow_attr;
 	struct rte_flow_template_table *table;
 
-	if (table_check(attr, nb_patterns, nb_actions, error) != 0)
+	if (table_check(attr, nb_patterns, nb_actions, error) != 0 ||
+	    direction_check(attr, patterns, nb_patterns, actions, nb_actions, error) != 0)
 		return NULL;
 	table = mlxpmd_flow_zalloc(port, sizeof(*table) + (nb_patterns + nb_actions) * sizeof(table->templates[0]));
 	if (table == NULL) {
 		(void)mlxpmd_flow_refuse(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL, "no memory for a table");
 		return NULL;
 	}
-	if (attr->flow_attr.group != 0 &&
-	    (table->group = mlxpmd_flow_group_get(port, attr->flow_attr.group, error)) == NULL) {
+	if (flow_attr->group != 0 &&
+	    (table->group = mlxpmd_flow_group_get(port, flow_attr->egress, flow_attr->group, error)) == NULL) {
 		free(table);
 		return NULL;
 	}
-	table->attr = attr->flow_attr;
+	table->attr = *flow_attr;
 	table->nb_flows = attr->nb_flows;
 	table->patterns = (struct rte_flow_pattern_template **)table->templates;
 	table->actions = (struct rte_flow_actions_template **)(table->templates + nb_patterns);
