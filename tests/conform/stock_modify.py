@@ -2,7 +2,8 @@
 # Copyright 2026 The mlxpmd Authors
 """Actions of rte_flow that change packets, by the bytes of the packets, with mlxpmd and net_mlx5.
 
-The flows are in flow_modify.txt. A frame is injected into port 0 and forwarded to port 1, whose wire records it. The
+The flows are in flow_modify.txt. A frame is injected into port 0 and forwarded to port 1, whose wire records it: flows
+of received packets are those of port 0, flows of sent packets (egress) those of port 1. The
 expected frame is scapy's, with its checksums. A flow that the stock PMD refuses is skipped by its name.
 """
 import copy
@@ -25,6 +26,8 @@ VARIANTS = [
     stock_items.Variant("net_mlxpmd open=vfio", True, "open=vfio", ("--open", "vfio"), kernel=False),
 ]
 DEADLINE_S = 20
+# flow_dv_get_item_hdr_len() has 4 bytes for NVGRE: its virtual subnet is missing.
+STOCK_WRONG = ("nvgre_encap",)
 
 
 def frame(expression):
@@ -38,26 +41,26 @@ def lines():
 
 
 def create(t, flows, group3):
-    """Ids of the flows, or why one is refused."""
+    """(port, id) of the flows, or why one is refused."""
     ids = []
     for flow in flows:
         if flow.startswith("set "):
             t.cmd(flow)
             continue
-        text = t.cmd(f"flow create 0 {'group 3 ' * group3}{flow}")
+        port = 1 if "egress" in flow.split(" pattern ")[0] else 0
+        text = t.cmd(f"flow create {port} {'group 3 ' * group3}{flow}")
         made = re.search(r"Flow rule #(\d+) created", text)
         if not made:
             why = re.search(r"Caught PMD error.*?: (?:cause: 0x[0-9a-f]+, )?(.*)|Bad arguments", text)
             check(why is not None, text)
             return ids, (why.group(1) or "testpmd has no such word").strip()
-        ids.append(made.group(1))
+        ids.append((port, made.group(1)))
     return ids, None
 
 
 def sent(t):
-    found = re.search(r"TX-packets: (\d+)", t.cmd("show port stats 1"))
-    check(found is not None, "no statistics")
-    return int(found.group(1))
+    """Frames that the device of port 1 has sent: flows of sent packets have done their work by then."""
+    return t.ctl("counters")["ports"][1]["tx_frames"]
 
 
 def forward(t, ports, data):
@@ -86,13 +89,13 @@ def play(t, ports, variant):
         if why is None:
             forward(t, ports, before)
             played.append(name)
-            wanted.append(after)
+            wanted.append(after if variant.own or name not in STOCK_WRONG else None)
         else:
             refused[name] = why
         if (why is not None and not may) or (why is None and variant.own and may):
             wrong.append(f"{variant.name}: {name}: {why or 'is accepted'}")
-        for rule in reversed(ids):
-            check("destroyed" in t.cmd(f"flow destroy 0 rule {rule}"), name)
+        for port, rule in reversed(ids):
+            check("destroyed" in t.cmd(f"flow destroy {port} rule {rule}"), name)
     return played, wanted, refused, wrong
 
 
@@ -104,16 +107,22 @@ def variant_run(setup, variant):
             if not variant.own:
                 stocklib.took_device(t)
             if variant.group3:
-                check("created" in t.cmd("flow create 0 ingress pattern eth / end actions jump group 3 / end"), "jump")
+                # What no other flow of received packets matches arrives unchanged: frames of lines of sent ones.
+                for flow in ("0 ingress pattern eth / end actions jump group 3 / end",
+                             "1 egress pattern eth / end actions jump group 3 / end",
+                             "0 group 3 priority 1 ingress pattern eth / end actions queue index 0 / end"):
+                    check("created" in t.cmd(f"flow create {flow}"), flow)
             t.cmd("start")
             played, wanted, refused, wrong = play(t, stock_items.Ports(t), variant)
             t.cmd("stop")
             t.cmd("flow flush 0")
+            t.cmd("flow flush 1")
             _, report = t.end()
         got = replay.sent()
     check("audit: 0 left" in report.text or "audit: clean" in report.text, report.text)
     check(len(got) == len(wanted), f"{variant.name}: {len(got)} of {len(wanted)} frames are forwarded")
-    wrong += [f"{variant.name}: {name}: {difference(g, w)}" for name, g, w in zip(played, got, wanted) if g != w]
+    wrong += [f"{variant.name}: {name}: {difference(g, w)}"
+              for name, g, w in zip(played, got, wanted) if w not in (None, g)]
     print(f"{variant.name}: {len(played)} lines, {len(refused)} refused")
     for name, why in refused.items():
         print(f"  refused: {name}: {why}")

@@ -233,6 +233,231 @@ dump(void)
 	destroy(flow);
 }
 
+/* ------------------------------------------------------------------ what is added */
+
+/* 50 bytes of headers: Ethernet to PORT_B, IPv4, UDP, VXLAN; with 802.1Q tag in front of IPv4 54. */
+struct outer {
+	struct rte_flow_item_eth eth;
+	struct rte_flow_item_vlan vlan;
+	struct rte_flow_item_ipv4 ipv4;
+	struct rte_flow_item_udp udp;
+	struct rte_flow_item_vxlan vxlan;
+	struct rte_flow_item_nvgre nvgre;
+};
+
+static struct outer
+outer_make(void)
+{
+	struct pmd_frame f = udp_to(PORT);
+	struct outer o = {
+		.vlan = { .tci = RTE_BE16(0x2005) },
+		.ipv4.hdr = { .src_addr = RTE_BE32(0x0a000001), .dst_addr = RTE_BE32(0x0a000002) },
+		.udp.hdr = { .src_port = RTE_BE16(1234) },
+		.vxlan = { .vni = { 1, 2, 3 } },
+		.nvgre = { .tni = { 1, 2, 3 } },
+	};
+
+	o.eth.hdr.dst_addr = f.dst;
+	o.eth.hdr.src_addr = f.src;
+	return o;
+}
+
+/* The frame that leaves without flows. */
+static uint16_t
+plain(uint8_t *frame)
+{
+	struct rte_mbuf *m = sent(PORT);
+	uint16_t bytes;
+
+	CHECK(m != NULL);
+	if (m == NULL)
+		return 0;
+	bytes = rte_pktmbuf_pkt_len(m);
+	memcpy(frame, rte_pktmbuf_mtod(m, void *), bytes);
+	rte_pktmbuf_free(m);
+	return bytes;
+}
+
+/* The frame arrives with these headers, with right lengths and checksums, before what is behind its first bytes. */
+static void
+arrives_in(const struct rte_flow_attr *attr, const struct rte_flow_action *actions, const uint8_t *headers,
+	   uint16_t bytes, uint16_t cut, const char *what)
+{
+	uint8_t inner[256], want[512];
+	uint16_t inner_bytes = plain(inner), l3 = 14, udp;
+	struct rte_flow *first = attr->group != 0 ? create(&group0, UDP_ITEMS, ACTIONS(JUMP(attr->group))) : NULL;
+	struct rte_flow *flow = create(attr, UDP_ITEMS, actions);
+	struct rte_ipv4_hdr *ip;
+	struct rte_mbuf *m;
+
+	memcpy(want, headers, bytes);
+	memcpy(want + bytes, inner + cut, inner_bytes - cut);
+	inner_bytes -= cut;
+	if (want[12] == 0x81)
+		l3 = 18;
+	ip = (void *)(want + l3);
+	ip->total_length = rte_cpu_to_be_16(bytes - l3 + inner_bytes);
+	ip->hdr_checksum = 0;
+	ip->hdr_checksum = rte_ipv4_cksum(ip);
+	udp = l3 + sizeof(*ip);
+	if (ip->next_proto_id == IPPROTO_UDP)
+		*(rte_be16_t *)(want + udp + 4) = rte_cpu_to_be_16(bytes - udp + inner_bytes);
+	m = sent(PORT);
+	CHECK(m != NULL, "%s", what);
+	if (m != NULL) {
+		CHECK_EQ(rte_pktmbuf_pkt_len(m), (uint32_t)bytes + inner_bytes);
+		CHECK(memcmp(rte_pktmbuf_mtod(m, void *), want, (size_t)bytes + inner_bytes) == 0, "%s", what);
+		rte_pktmbuf_free(m);
+	}
+	destroy(flow);
+	destroy(first);
+}
+
+/* The headers of a definition as bytes; what was 0 in it has its value. */
+static uint16_t
+outer_bytes(const struct outer *o, bool tag, bool nvgre, uint8_t *to)
+{
+	uint8_t *p = to;
+
+	memcpy(p, &o->eth, 12);
+	p += 12;
+	if (tag) {
+		memcpy(p, "\x81\x00\x20\x05", 4);
+		p += 4;
+	}
+	memcpy(p, "\x08\x00", 2);
+	memcpy(p + 2, &o->ipv4, 20);
+	p[2] = 0x45;
+	p[2 + 8] = 64;
+	p[2 + 9] = nvgre ? IPPROTO_GRE : IPPROTO_UDP;
+	p += 22;
+	if (nvgre) {
+		memcpy(p, "\x20\x00\x65\x58\x01\x02\x03\x00", 8);
+		return (uint16_t)(p + 8 - to);
+	}
+	memcpy(p, "\x04\xd2\x12\xb5\x00\x00\x00\x00\x08\x00\x00\x00\x01\x02\x03\x00", 16);
+	return (uint16_t)(p + 16 - to);
+}
+
+static void
+tunnels(void)
+{
+	const struct rte_flow_action_raw_decap l2 = { .size = 14 };
+	struct outer o = outer_make();
+	struct rte_flow_item definition[] = {
+		ITEM_SPEC(ETH, &o.eth, NULL), ITEM_SPEC(VLAN, &o.vlan, NULL), ITEM_SPEC(IPV4, &o.ipv4, NULL),
+		ITEM_SPEC(UDP, &o.udp, NULL), ITEM_SPEC(VXLAN, &o.vxlan, NULL), ITEM(END),
+	};
+	const struct rte_flow_action_vxlan_encap vxlan = { .definition = definition };
+	const struct rte_flow_action_nvgre_encap nvgre = { .definition = definition };
+	struct rte_flow_action_raw_encap raw;
+	uint8_t h[128];
+
+	for (unsigned int group = 0; group <= 5; group += 5) {
+		const struct rte_flow_attr *attr = group != 0 ? &group5 : &group0;
+
+		definition[1].type = RTE_FLOW_ITEM_TYPE_VLAN;
+		definition[3].type = RTE_FLOW_ITEM_TYPE_UDP;
+		definition[4] = (struct rte_flow_item){ .type = RTE_FLOW_ITEM_TYPE_VXLAN, .spec = &o.vxlan };
+		arrives_in(attr, ACTIONS(ACTION_CONF(VXLAN_ENCAP, &vxlan)), h, outer_bytes(&o, true, false, h), 0,
+			   "vxlan with tag");
+		definition[1].type = RTE_FLOW_ITEM_TYPE_VOID;
+		raw = (struct rte_flow_action_raw_encap){ .data = h, .size = outer_bytes(&o, false, false, h) };
+		arrives_in(attr, ACTIONS(ACTION_CONF(VXLAN_ENCAP, &vxlan), ACTION(COUNT)), h, raw.size, 0, "vxlan");
+		arrives_in(attr, ACTIONS(ACTION_CONF(RAW_ENCAP, &raw)), h, raw.size, 0, "raw");
+		arrives_in(attr, ACTIONS(ACTION_CONF(RAW_DECAP, &l2), ACTION(VOID), ACTION_CONF(RAW_ENCAP, &raw)), h,
+			   raw.size, 14, "raw in place of Ethernet");
+		definition[3].type = RTE_FLOW_ITEM_TYPE_VOID;
+		definition[4] = (struct rte_flow_item){ .type = RTE_FLOW_ITEM_TYPE_NVGRE, .spec = &o.nvgre };
+		arrives_in(attr, ACTIONS(ACTION_CONF(NVGRE_ENCAP, &nvgre)), h, outer_bytes(&o, false, true, h), 0, "nvgre");
+	}
+}
+
+/* A tag, and a tunnel around it, in a group above 0. */
+static void
+tags(void)
+{
+	const struct rte_flow_action_of_push_vlan push = { .ethertype = RTE_BE16(RTE_ETHER_TYPE_VLAN) };
+	const struct rte_flow_action_of_set_vlan_vid vid = { .vlan_vid = RTE_BE16(0x123) };
+	const struct rte_flow_action_of_set_vlan_pcp pcp = { .vlan_pcp = 5 };
+	struct outer o = outer_make();
+	struct rte_flow *first = create(&group0, UDP_ITEMS, ACTIONS(JUMP(5))), *flow;
+	struct rte_flow_action_raw_encap raw;
+	uint8_t frame[256], h[128];
+	struct rte_mbuf *m;
+	uint16_t bytes = plain(frame);
+
+	raw = (struct rte_flow_action_raw_encap){ .data = h, .size = outer_bytes(&o, false, false, h) };
+	for (unsigned int i = 0; i < 2; i++) {
+		const uint16_t at = i == 0 ? 0 : raw.size;
+
+		const struct rte_flow_action *actions = i == 0 ?
+			ACTIONS(ACTION_CONF(OF_PUSH_VLAN, &push), ACTION_CONF(OF_SET_VLAN_VID, &vid),
+				ACTION_CONF(OF_SET_VLAN_PCP, &pcp)) :
+			ACTIONS(ACTION_CONF(OF_PUSH_VLAN, &push), ACTION_CONF(OF_SET_VLAN_VID, &vid),
+				ACTION_CONF(OF_SET_VLAN_PCP, &pcp), ACTION_CONF(RAW_ENCAP, &raw));
+
+		/* Both in one flow is a capability. */
+		if (i == 1 && rte_flow_validate(PORT_A, &group5, UDP_ITEMS, actions, &error) != 0) {
+			CHECK(strstr(error.message, "reformat_and_vlan_action") != NULL, "%s", error.message);
+			break;
+		}
+		flow = create(&group5, UDP_ITEMS, actions);
+		m = sent(PORT);
+		CHECK(m != NULL && rte_pktmbuf_pkt_len(m) == (uint32_t)at + bytes + 4);
+		if (m != NULL) {
+			const uint8_t *got = rte_pktmbuf_mtod_offset(m, void *, at);
+
+			CHECK(memcmp(got, frame, 12) == 0 && memcmp(got + 12, "\x81\x00\xa1\x23", 4) == 0 &&
+			      memcmp(got + 16, frame + 12, bytes - 12) == 0);
+			rte_pktmbuf_free(m);
+		}
+		destroy(flow);
+	}
+	destroy(first);
+}
+
+static void
+refused(const struct rte_flow_action *actions, const char *message)
+{
+	memset(&error, 0, sizeof(error));
+	CHECK(rte_flow_validate(PORT_A, &group5, UDP_ITEMS, actions, &error) != 0, "%s", message);
+	CHECK(error.message != NULL && strstr(error.message, message) != NULL, "%s: %s", message, error.message);
+}
+
+static void
+mistakes(void)
+{
+	const struct rte_flow_action_of_push_vlan push = { .ethertype = RTE_BE16(RTE_ETHER_TYPE_VLAN) };
+	const struct rte_flow_action_of_push_vlan other = { .ethertype = RTE_BE16(0x9100) };
+	const struct rte_flow_action_of_set_vlan_vid vid = { .vlan_vid = RTE_BE16(5) };
+	const struct rte_flow_action_of_set_vlan_pcp pcp = { .vlan_pcp = 5 }, pcp_8 = { .vlan_pcp = 8 };
+	const struct rte_flow_item without_ip[] = { ITEM(ETH), ITEM(UDP), ITEM(VXLAN), ITEM(END) };
+	const struct rte_flow_item twice[] = { ITEM(ETH), ITEM(IPV4), ITEM(IPV4), ITEM(END) };
+	const struct rte_flow_action_vxlan_encap no_ip = { .definition = (void *)(uintptr_t)without_ip };
+	const struct rte_flow_action_vxlan_encap two_ip = { .definition = (void *)(uintptr_t)twice };
+	static uint8_t bytes[256];
+	const struct rte_flow_action_raw_encap raw = { .data = bytes, .size = 50 };
+	const struct rte_flow_action_raw_encap small = { .data = bytes, .size = 33 };
+	const struct rte_flow_action_raw_encap large = { .data = bytes, .size = 129 };
+	const struct rte_flow_action_raw_decap l2 = { .size = 14 }, tunnel = { .size = 50 };
+
+	refused(ACTIONS(ACTION_CONF(RAW_ENCAP, &raw), ACTION_CONF(SET_TTL, &ttl_9)), "changes fields before it adds");
+	refused(ACTIONS(ACTION_CONF(RAW_ENCAP, &raw), ACTION_CONF(OF_PUSH_VLAN, &push)), "adds a VLAN tag before a tunnel");
+	refused(ACTIONS(ACTION_CONF(RAW_ENCAP, &raw), ACTION_CONF(RAW_ENCAP, &raw)), "adds one tunnel");
+	refused(ACTIONS(ACTION_CONF(RAW_ENCAP, &small)), "33 bytes: headers from Ethernet");
+	refused(ACTIONS(ACTION_CONF(RAW_ENCAP, &large)), "129 bytes: headers from Ethernet");
+	refused(ACTIONS(ACTION_CONF(RAW_DECAP, &l2)), "with raw_encap behind it");
+	refused(ACTIONS(ACTION_CONF(RAW_DECAP, &tunnel), ACTION_CONF(RAW_ENCAP, &raw)), "Ethernet header of 14 or 18");
+	refused(ACTIONS(ACTION_CONF(VXLAN_ENCAP, &no_ip)), "a header of the definition is missing");
+	refused(ACTIONS(ACTION_CONF(VXLAN_ENCAP, &two_ip)), "item IPV4 of the definition");
+	refused(ACTIONS(ACTION_CONF(RAW_ENCAP, &raw), ACTION(DROP)), "a flow that drops changes no packets");
+	refused(ACTIONS(ACTION_CONF(OF_PUSH_VLAN, &other)), "ethertype 0x9100");
+	refused(ACTIONS(ACTION_CONF(OF_SET_VLAN_PCP, &pcp)), "in a tag that of_push_vlan adds");
+	refused(ACTIONS(ACTION_CONF(OF_PUSH_VLAN, &push), ACTION_CONF(OF_SET_VLAN_PCP, &pcp_8)), "priority 8");
+	refused(ACTIONS(ACTION_CONF(OF_SET_VLAN_VID, &vid)), "the pattern has no item vlan");
+}
+
 /** Whether the card changes sent packets. */
 static bool
 changes(void)
@@ -253,5 +478,8 @@ flow_egress(void)
 	life();
 	groups();
 	templates();
+	tunnels();
+	tags();
+	mistakes();
 	dump();
 }

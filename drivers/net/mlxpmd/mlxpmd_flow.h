@@ -144,13 +144,14 @@ enum { MLXPMD_REG_META = 1, MLXPMD_REG_TAG_0 = 2 };
 
 /** RAW: raw_decap, before it is known what follows it. L3: with other headers in place of an Ethernet header. */
 enum mlxpmd_flow_tunnel {
-	MLXPMD_TUNNEL_NONE, MLXPMD_DECAP_L2, MLXPMD_DECAP_RAW, MLXPMD_DECAP_L3
+	MLXPMD_TUNNEL_NONE, MLXPMD_DECAP_L2, MLXPMD_DECAP_RAW, MLXPMD_DECAP_L3, MLXPMD_ENCAP_L2, MLXPMD_ENCAP_RAW,
+	MLXPMD_ENCAP_L3
 };
 
 /** What a flow changes of packets, compiled. */
 struct mlxpmd_flow_change {
 	enum mlxpmd_flow_tunnel tunnel;
-	uint8_t header_bytes, header[MDV_CHANGE_HEADER_MAX]; /**< Of MLXPMD_DECAP_L3. */
+	uint8_t header_bytes, header[MDV_CHANGE_HEADER_MAX]; /**< Of DECAP_L3, ENCAP_L2, ENCAP_L3. */
 	bool pop_vlan;
 	uint32_t push_vlan;	/**< TPID and TCI; 0: none. */
 	uint8_t nb_modify;

@@ -2,7 +2,8 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * rte_flow actions that change packets. All that change fields become one list of the device's actions. A device
- * changes a packet in the order: tunnel, VLAN tag, fields; lists in another order are refused.
+ * changes a received packet in the order: tunnel, VLAN tag, fields; a sent one in the order: fields, VLAN tag, tunnel.
+ * Lists in another order are refused.
  */
 
 #include <rte_flow.h>
@@ -17,7 +18,7 @@ headers_of(const struct mlxpmd_mod_list *c, const struct prm_fte_match_set_lyr_2
 	   const struct prm_fte_match_set_lyr_2_4 **value)
 {
 	const struct mdv_match *m = &c->pattern->match;
-	const bool inner = c->out->tunnel != MLXPMD_TUNNEL_NONE;
+	const bool inner = c->out->tunnel != MLXPMD_TUNNEL_NONE && !c->egress;
 
 	*mask = inner ? prm_fte_match_param_inner_headers_c(&m->mask) : prm_fte_match_param_outer_headers_c(&m->mask);
 	*value = inner ? prm_fte_match_param_inner_headers_c(&m->value) :
@@ -151,10 +152,14 @@ vid_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action)
 	const struct prm_fte_match_set_lyr_2_4 *mask, *value;
 
 	headers_of(c, &mask, &value);
-	if (!prm_fte_match_set_lyr_2_4_get_cvlan_tag(value) && !prm_fte_match_set_lyr_2_4_get_svlan_tag(value))
-		return REFUSE_CHANGE(c, EINVAL, action, "the pattern has no item vlan");
 	if (rte_be_to_cpu_16(conf->vlan_vid) > 0xfff)
 		return REFUSE_CHANGE(c, EINVAL, action, "VLAN id %u", rte_be_to_cpu_16(conf->vlan_vid));
+	if (c->stage == MLXPMD_STAGE_PUSH) {
+		c->out->push_vlan = (c->out->push_vlan & ~0xfffu) | rte_be_to_cpu_16(conf->vlan_vid);
+		return 0;
+	}
+	if (!prm_fte_match_set_lyr_2_4_get_cvlan_tag(value) && !prm_fte_match_set_lyr_2_4_get_svlan_tag(value))
+		return REFUSE_CHANGE(c, EINVAL, action, "the pattern has no item vlan");
 	return set_compile(c, action, RTE_FLOW_FIELD_VLAN_ID, &conf->vlan_vid);
 }
 
@@ -193,6 +198,8 @@ raw_encap_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *actio
 {
 	const struct rte_flow_action_raw_encap *conf = action->conf;
 
+	if (c->egress)
+		return mlxpmd_mod_raw_encap(c, action);
 	if (c->out->tunnel != MLXPMD_DECAP_RAW || c->stage != MLXPMD_STAGE_DECAP)
 		return REFUSE_CHANGE(c, ENOTSUP, action, "received packets are not put into tunnels; behind "
 				     "raw_decap it is the Ethernet header of what was in the tunnel");
@@ -211,8 +218,11 @@ raw_decap_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *actio
 {
 	const struct rte_flow_action_raw_decap *conf = action->conf;
 	const size_t least = RTE_ETHER_HDR_LEN + sizeof(struct rte_ipv4_hdr);
-	int rc = decap_compile(c, action);
+	int rc;
 
+	if (c->egress)
+		return mlxpmd_mod_raw_decap(c, action);
+	rc = decap_compile(c, action);
 	if (rc == 0 && conf->size != 0 && conf->size < least)
 		rc = REFUSE_CHANGE(c, ENOTSUP, action, "%zu bytes: all before the headers in the tunnel is removed, which "
 				   "are %zu at least", conf->size, least);
@@ -260,8 +270,14 @@ static const struct known {
 	{ RTE_FLOW_ACTION_TYPE_OF_POP_VLAN, 0, 0, pop_compile, INGRESS },
 	{ RTE_FLOW_ACTION_TYPE_VXLAN_DECAP, 0, 0, decap_compile, INGRESS },
 	{ RTE_FLOW_ACTION_TYPE_NVGRE_DECAP, 0, 0, decap_compile, INGRESS },
-	{ RTE_FLOW_ACTION_TYPE_RAW_DECAP, sizeof(struct rte_flow_action_raw_decap), 0, raw_decap_compile, INGRESS },
-	{ RTE_FLOW_ACTION_TYPE_RAW_ENCAP, sizeof(struct rte_flow_action_raw_encap), 0, raw_encap_compile, INGRESS },
+	{ RTE_FLOW_ACTION_TYPE_RAW_DECAP, sizeof(struct rte_flow_action_raw_decap), 0, raw_decap_compile },
+	{ RTE_FLOW_ACTION_TYPE_RAW_ENCAP, sizeof(struct rte_flow_action_raw_encap), 0, raw_encap_compile },
+	{ RTE_FLOW_ACTION_TYPE_OF_PUSH_VLAN, sizeof(struct rte_flow_action_of_push_vlan), 0, mlxpmd_mod_push_vlan,
+	  EGRESS },
+	{ RTE_FLOW_ACTION_TYPE_OF_SET_VLAN_PCP, sizeof(struct rte_flow_action_of_set_vlan_pcp), 0, mlxpmd_mod_push_pcp,
+	  EGRESS },
+	{ RTE_FLOW_ACTION_TYPE_VXLAN_ENCAP, sizeof(struct rte_flow_action_vxlan_encap), 0, mlxpmd_mod_encap, EGRESS },
+	{ RTE_FLOW_ACTION_TYPE_NVGRE_ENCAP, sizeof(struct rte_flow_action_nvgre_encap), 0, mlxpmd_mod_encap, EGRESS },
 };
 
 static const struct known *
@@ -302,7 +318,7 @@ static int
 caps_check(const struct mdv_change_caps *caps, const struct mlxpmd_flow_change *out, enum mlxpmd_flow_target target,
 	   const struct rte_flow_action *actions, struct rte_flow_error *error)
 {
-	const bool decap = out->tunnel != MLXPMD_TUNNEL_NONE;
+	const bool tunnel = out->tunnel != MLXPMD_TUNNEL_NONE, tag = out->pop_vlan || out->push_vlan != 0;
 	const char *why = NULL;
 
 	if (out->nb_modify > caps->max_modify)
@@ -311,14 +327,18 @@ caps_check(const struct mdv_change_caps *caps, const struct mlxpmd_flow_change *
 					  out->nb_modify, caps->max_modify);
 	if ((out->tunnel == MLXPMD_DECAP_L2 && !caps->decap) || (out->tunnel == MLXPMD_DECAP_L3 && !caps->decap_l3))
 		why = "the device does not remove such tunnels";
-	else if (out->pop_vlan && !caps->pop_vlan)
-		why = "the device does not pop VLAN tags";
-	else if (decap && target == MLXPMD_TARGET_JUMP && !caps->tunnel_with_jump)
-		why = "the device does not jump in a flow that removes a tunnel (reformat_and_fwd_to_table)";
-	else if (decap && out->pop_vlan && !caps->tunnel_with_tag)
-		why = "the device does not pop VLAN tags in a flow that removes a tunnel (reformat_and_vlan_action)";
-	else if (out->nb_modify != 0 && ((out->pop_vlan && !caps->modify_with_tag) ||
-					 (out->tunnel == MLXPMD_DECAP_L3 && !caps->modify_with_tunnel)))
+	else if ((out->tunnel == MLXPMD_ENCAP_L2 && !caps->encap) ||
+		 (out->tunnel == MLXPMD_ENCAP_L3 && !caps->encap_l3) ||
+		 (out->tunnel >= MLXPMD_ENCAP_L2 && out->header_bytes > caps->encap_bytes))
+		why = "the device does not add such tunnels";
+	else if ((out->pop_vlan && !caps->pop_vlan) || (out->push_vlan != 0 && !caps->push_vlan))
+		why = "the device does not pop or push VLAN tags";
+	else if (tunnel && target == MLXPMD_TARGET_JUMP && !caps->tunnel_with_jump)
+		why = "the device does not jump in a flow that changes a tunnel (reformat_and_fwd_to_table)";
+	else if (tunnel && tag && !caps->tunnel_with_tag)
+		why = "the device does not change VLAN tags in a flow that changes a tunnel (reformat_and_vlan_action)";
+	else if (out->nb_modify != 0 && ((tag && !caps->modify_with_tag) ||
+					 (tunnel && out->tunnel != MLXPMD_DECAP_L2 && !caps->modify_with_tunnel)))
 		why = "the device does not change fields in the same flow: jump to another group first";
 	return why == NULL ? 0 : mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, actions, "%s", why);
 }
@@ -388,7 +408,8 @@ mlxpmd_flow_change_compile(struct mlxpmd_port *port, const struct rte_flow_attr 
 		rc = meta_deliver(&c);
 	if (rc == 0)
 		rc = inner_check(pattern, compiled, out, actions, error);
-	if (rc != 0 || (out->nb_modify == 0 && out->tunnel == MLXPMD_TUNNEL_NONE && !out->pop_vlan))
+	if (rc != 0 || (out->nb_modify == 0 && out->tunnel == MLXPMD_TUNNEL_NONE && !out->pop_vlan &&
+			out->push_vlan == 0))
 		return rc;
 	if (out->tunnel == MLXPMD_DECAP_RAW)
 		out->tunnel = MLXPMD_DECAP_L2;
@@ -400,10 +421,10 @@ mlxpmd_flow_change_compile(struct mlxpmd_port *port, const struct rte_flow_attr 
 		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, actions, attr->egress ?
 					  "a flow that drops changes no packets" :
 					  "actions that change packets need an action queue, rss or jump");
-	if (out->pop_vlan && attr->group == 0 && port->mdv->mode != MDV_OPEN_VFIO)
+	if ((out->pop_vlan || out->push_vlan != 0) && attr->group == 0 && port->mdv->mode != MDV_OPEN_VFIO)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, actions,
-					  "of_pop_vlan: in groups above 0, because the kernel's rules of group 0 pop "
-					  "no tags");
+					  "%s: in groups above 0, because the kernel's rules of group 0 pop and push "
+					  "no tags", out->pop_vlan ? "of_pop_vlan" : "of_push_vlan");
 	if (!*caps_read && mdv_change_caps(port->mdv, attr->egress, caps) != 0)
 		return mlxpmd_flow_refuse(error, rte_errno, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
 					  "the device's capabilities cannot be read");
@@ -418,10 +439,12 @@ mlxpmd_flow_change_get(struct mlxpmd_port *port, struct rte_flow *flow, const st
 {
 	static const enum mdv_change_kind kinds[] = {
 		[MLXPMD_DECAP_L2] = MDV_CHANGE_DECAP, [MLXPMD_DECAP_L3] = MDV_CHANGE_DECAP_L3,
+		[MLXPMD_ENCAP_L2] = MDV_CHANGE_ENCAP, [MLXPMD_ENCAP_L3] = MDV_CHANGE_ENCAP_L3,
 	};
 	const bool root = flow->group == NULL;
 
 	flow->pop_vlan = change->pop_vlan;
+	flow->push_vlan = change->push_vlan;
 	flow->nb_modify = change->nb_modify;
 	if (change->tunnel != MLXPMD_TUNNEL_NONE) {
 		flow->tunnel = mdv_change_get(port->mdv, kinds[change->tunnel], root, change->header,

@@ -189,11 +189,16 @@ field_copy(struct mlxpmd_mod_list *c, const struct rte_flow_action *action, cons
 int
 mlxpmd_mod_stage_enter(struct mlxpmd_mod_list *c, const struct rte_flow_action *action, enum mlxpmd_mod_stage stage)
 {
-	static const char *const what[] = { "", "a tunnel", "a VLAN tag", "fields" };
+	static const char *const order[] = {
+		[MLXPMD_STAGE_DECAP] = "removes a tunnel before it changes other parts of a packet, and once",
+		[MLXPMD_STAGE_POP] = "removes a VLAN tag before it changes other parts of a packet, and once",
+		[MLXPMD_STAGE_MODIFY] = "changes fields before it adds a VLAN tag or a tunnel",
+		[MLXPMD_STAGE_PUSH] = "adds a VLAN tag before a tunnel, and once",
+		[MLXPMD_STAGE_ENCAP] = "adds one tunnel",
+	};
 
 	if (c->stage > stage || (c->stage == stage && stage != MLXPMD_STAGE_MODIFY))
-		return REFUSE_CHANGE(c, ENOTSUP, action, "the device removes %s before it changes other "
-				     "parts of a packet, and once", what[stage]);
+		return REFUSE_CHANGE(c, ENOTSUP, action, "the device %s", order[stage]);
 	c->stage = stage;
 	return 0;
 }

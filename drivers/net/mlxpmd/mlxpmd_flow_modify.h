@@ -33,7 +33,10 @@ struct mlxpmd_mod_field {
 };
 
 /** What a list of actions has done so far: a device has this order. */
-enum mlxpmd_mod_stage { MLXPMD_STAGE_BEGIN, MLXPMD_STAGE_DECAP, MLXPMD_STAGE_POP, MLXPMD_STAGE_MODIFY };
+enum mlxpmd_mod_stage {
+	MLXPMD_STAGE_BEGIN, MLXPMD_STAGE_DECAP, MLXPMD_STAGE_POP, MLXPMD_STAGE_MODIFY, MLXPMD_STAGE_PUSH,
+	MLXPMD_STAGE_ENCAP
+};
 
 struct mlxpmd_mod_list {
 	const struct mlxpmd_flow_pattern *pattern;
@@ -79,6 +82,16 @@ int mlxpmd_mod_copy(struct mlxpmd_mod_list *c, const struct rte_flow_action *act
 int mlxpmd_mod_tag_check(struct mlxpmd_mod_list *c, const struct rte_flow_action *action, uint32_t index);
 /** The action modify_field. */
 int mlxpmd_mod_field_compile(struct mlxpmd_mod_list *c, const struct rte_flow_action *action);
+
+/*
+ * ---- what is added to sent packets (mlxpmd_flow_encap.c): of_push_vlan, of_set_vlan_pcp, vxlan_encap and nvgre_encap,
+ * raw_encap, raw_decap
+ */
+int mlxpmd_mod_push_vlan(struct mlxpmd_mod_list *c, const struct rte_flow_action *action);
+int mlxpmd_mod_push_pcp(struct mlxpmd_mod_list *c, const struct rte_flow_action *action);
+int mlxpmd_mod_encap(struct mlxpmd_mod_list *c, const struct rte_flow_action *action);
+int mlxpmd_mod_raw_encap(struct mlxpmd_mod_list *c, const struct rte_flow_action *action);
+int mlxpmd_mod_raw_decap(struct mlxpmd_mod_list *c, const struct rte_flow_action *action);
 
 /* ---- items of registers: see extra of struct item, mlxpmd_flow_item.c ---- */
 int mlxpmd_mod_meta(struct rte_flow_error *error, const struct rte_flow_item *item, const uint8_t *spec,
