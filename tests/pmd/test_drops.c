@@ -262,10 +262,16 @@ by_stopped_port(const struct loss *l)
 
 static struct rte_flow *rule;
 
+static uint16_t
+rule_port(const struct loss *l)
+{
+	return l->d == TX ? PORT_B : PORT_A;
+}
+
 static unsigned int
 by_flow(const struct loss *l)
 {
-	const struct rte_flow_attr attr = { .ingress = 1 };
+	const struct rte_flow_attr attr = { .ingress = l->d == RX, .egress = l->d == TX };
 	const struct rte_flow_item_udp spec = { .hdr.dst_port = RTE_BE16(RULE_PORT) },
 				       mask = { .hdr.dst_port = RTE_BE16(UINT16_MAX) };
 	const struct rte_flow_item items[] = {
@@ -279,7 +285,7 @@ by_flow(const struct loss *l)
 	};
 	struct rte_flow_error error;
 
-	rule = rte_flow_create(PORT_A, &attr, items, actions, &error);
+	rule = rte_flow_create(rule_port(l), &attr, items, actions, &error);
 	CHECK(rule != NULL, "%s", error.message);
 	send_to(NULL, RULE_PORT, 0, l->n);
 	send_some(OTHERS);
@@ -296,8 +302,8 @@ by_flow_destroyed(const struct loss *l)
 
 	account_read(&a);
 	send_to(NULL, RULE_PORT, 0, l->n);
-	CHECK_OK(rte_flow_destroy(PORT_A, rule, &error));
-	return packets(&a, RX, "rule_0") + l->n;
+	CHECK_OK(rte_flow_destroy(rule_port(l), rule, &error));
+	return packets(&a, l->d, "rule_0") + l->n;
 }
 
 static unsigned int
@@ -506,6 +512,8 @@ static const struct loss losses[] = {
 	  "on wqe.fetch match port=1 q=tx0 count %u do error syndrome=LOCAL_QP_OP_ERR", 1, TX, "error_operation", NULL },
 	{ "cable of the sender unplugged", by_link_b, NULL, 18, TX, "port_discards", NULL, SENT, "link_down" },
 	{ "sent, longer than the MTU", by_mtu, NULL, 19, TX, "port_discards", NULL, SENT, "oversize" },
+	{ "flow rule of sent packets", by_flow, NULL, 20, TX, "rule_0", NULL, SENT, "rule" },
+	{ "the same, destroyed", by_flow_destroyed, NULL, 21, TX, "rules_others", NULL },
 };
 
 /* No other row of those that are losses may change. */

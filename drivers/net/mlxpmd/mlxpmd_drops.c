@@ -157,9 +157,9 @@ vport_frames(const struct mlxpmd_port *port, const struct reading *r, bool tx, u
 
 /* The packets of a counter that were dropped and are in no place yet. False: there are none to be had. */
 static bool
-rule_packets(struct mlxpmd_flow_counter *c, uint64_t now_ns, uint64_t *packets)
+rule_packets(struct mlxpmd_flow_counter *c, bool egress, uint64_t now_ns, uint64_t *packets)
 {
-	if (c == NULL || !mlxpmd_flow_counter_drops(c) || c->seen == now_ns ||
+	if (c == NULL || !mlxpmd_flow_counter_drops(c, egress) || c->seen == now_ns ||
 	    mlxpmd_flow_counter_read(c, now_ns, packets) != 0)
 		return false;
 	c->seen = now_ns;
@@ -168,7 +168,7 @@ rule_packets(struct mlxpmd_flow_counter *c, uint64_t now_ns, uint64_t *packets)
 }
 
 static void
-rule_places(struct account *a, const struct mlxpmd_port *port, uint64_t now_ns)
+rule_places(struct account *a, const struct mlxpmd_port *port, bool egress, uint64_t now_ns)
 {
 	const struct rte_flow_action_handle *handle;
 	uint64_t packets, others = 0;
@@ -176,7 +176,7 @@ rule_places(struct account *a, const struct mlxpmd_port *port, uint64_t now_ns)
 	unsigned int shown = 0, n = 0;
 
 	TAILQ_FOREACH(flow, &port->flows->list, next) {
-		if (rule_packets(flow->counter, now_ns, &packets)) {
+		if (rule_packets(flow->counter, egress, now_ns, &packets)) {
 			if (shown++ < RULES_SHOWN) {
 				a->rest = sub(a->rest, packets);
 				place(a, "lost", packets, "the application's flow rule of this number drops them: /mlxpmd/flows",
@@ -188,22 +188,22 @@ rule_places(struct account *a, const struct mlxpmd_port *port, uint64_t now_ns)
 		n++;
 	}
 	TAILQ_FOREACH(handle, &port->flows->handles, next)
-		if (rule_packets(handle->counter, now_ns, &packets))
+		if (rule_packets(handle->counter, egress, now_ns, &packets))
 			others += packets;
-	lost(a, "rules_others", others + port->flows->dropped,
+	lost(a, "rules_others", others + port->flows->dropped[egress],
 	     "further flow rules that drop and count, and those that were destroyed");
 }
 
 /* Flows that drop packets without an own counter. */
 static unsigned int
-rules_uncounted(const struct mlxpmd_port *port)
+rules_uncounted(const struct mlxpmd_port *port, bool egress)
 {
 	const struct rte_flow *flow;
 	unsigned int n = 0;
 
 	TAILQ_FOREACH(flow, &port->flows->list, next)
-		n += flow->target == MLXPMD_TARGET_DROP &&
-		     (flow->counter == NULL || !mlxpmd_flow_counter_drops(flow->counter));
+		n += flow->egress == egress && flow->target == MLXPMD_TARGET_DROP &&
+		     (flow->counter == NULL || !mlxpmd_flow_counter_drops(flow->counter, egress));
 	return n;
 }
 
@@ -289,7 +289,7 @@ rx_places(struct account *a, struct mlxpmd_port *port, const struct reading *r)
 		begin(a, "queues", r->rx.packets + r->rx.merged + r->missed, "packets that reached receive queues");
 	if (has_vport) {
 		counter_places(a, port, r, steering, RTE_DIM(steering));
-		rule_places(a, port, r->begin_ns);
+		rule_places(a, port, false, r->begin_ns);
 	}
 	if (port->q_counter != NULL)
 		lost(a, "no_buffer", r->missed,
@@ -353,6 +353,7 @@ tx_places(struct account *a, struct mlxpmd_port *port, const struct reading *r)
 		end(a, "queues", r->tx.packets, "frames given to the device");
 		return;
 	}
+	rule_places(a, port, true, r->begin_ns);
 	if (vport_frames(port, r, true, &vport))
 		place(a, "passed", vport, "frames that the vport sent, those of the kernel included", "vport");
 	for (unsigned int i = 0; i < RTE_DIM(device); i++)
@@ -456,7 +457,8 @@ add_causes(struct rte_tel_data *d, const struct mlxpmd_port *port, const struct 
 		return -ENOMEM;
 	rte_tel_data_add_dict_uint(c, "rx_mbufs_missing", r->rx.nombuf);
 	rte_tel_data_add_dict_uint(c, "rx_queue_resets", r->rx.resets);
-	rte_tel_data_add_dict_uint(c, "rx_rules_without_count", rules_uncounted(port));
+	rte_tel_data_add_dict_uint(c, "rx_rules_without_count", rules_uncounted(port, false));
+	rte_tel_data_add_dict_uint(c, "tx_rules_without_count", rules_uncounted(port, true));
 	rte_tel_data_add_dict_uint(c, "tx_queue_resets", r->tx.resets);
 	rte_tel_data_add_dict_uint(c, "tx_stalls", r->tx.stalls);
 	return 0;

@@ -308,7 +308,7 @@ flow_share(struct mlxpmd_port *port, struct rte_flow *flow, const struct rte_flo
 			return -rte_errno;
 	}
 	if (flow->counter != NULL)
-		mlxpmd_flow_counter_use(flow->counter, flow->target == MLXPMD_TARGET_DROP);
+		mlxpmd_flow_counter_use(flow->counter, flow->egress, flow->target == MLXPMD_TARGET_DROP);
 	if (a->age != NULL && (flow->age = mlxpmd_flow_age_new(port, a->age, flow)) == NULL)
 		return -rte_errno;
 	if (a->dest_handle != NULL) {

@@ -89,6 +89,9 @@ struct mlxpmd_flow_dest {
 	uint16_t queues[]; /**< Of conf. */
 };
 
+/** Of the uses of a counter: a flow that does not drop. */
+#define MLXPMD_FLOW_PASSES 4u
+
 /** A counter. Shared if it belongs to an indirect action. */
 struct mlxpmd_flow_counter {
 	unsigned int users;
@@ -96,7 +99,7 @@ struct mlxpmd_flow_counter {
 	struct mlxpmd_flow_bulk *bulk; /**< What the device has. */
 	uint64_t packets, bytes; /**< At the last reset. */
 	uint64_t begin;		/**< Packets that the device had counted before. */
-	bool drops, passes;	/**< There is, or was, a flow with it that drops; one that does not. */
+	uint8_t uses;		/**< Bits of what its flows are, or were: 1 << egress: they drop; or MLXPMD_FLOW_PASSES. */
 	uint64_t seen;		/**< The last reading of drops that met it. */
 };
 
@@ -202,7 +205,7 @@ struct mlxpmd_flows {
 	struct mlxpmd_flow_queue **queues; /**< Of operations. */
 	uint16_t nb_queues;
 	bool applied;		/**< The port is started: flows have rules. */
-	uint64_t dropped;	/**< Packets of counters that were freed, of flows that drop. */
+	uint64_t dropped[2];	/**< Packets of counters that were freed, of flows that drop; egress is 1. */
 	bool change_caps_read[2]; /**< By the first flow that changes packets; egress is 1. */
 	struct mdv_change_caps change_caps[2];
 };
@@ -239,12 +242,12 @@ bool mlxpmd_flow_counter_fresh(const struct mlxpmd_flow_counter *counter, uint64
 /** Reads the packets since its creation, and all counters of its bulk, unless that was done at that time. */
 int mlxpmd_flow_counter_read(struct mlxpmd_flow_counter *counter, uint64_t now_ns, uint64_t *packets);
 /** The counter belongs to one more flow, which drops its packets or not. */
-void mlxpmd_flow_counter_use(struct mlxpmd_flow_counter *counter, bool drops);
-/** The counter is of flows that drop, and of no others: its packets are lost. */
+void mlxpmd_flow_counter_use(struct mlxpmd_flow_counter *counter, bool egress, bool drops);
+/** The counter is of flows of a direction that drop, and of no others: its packets are lost. */
 static inline bool
-mlxpmd_flow_counter_drops(const struct mlxpmd_flow_counter *counter)
+mlxpmd_flow_counter_drops(const struct mlxpmd_flow_counter *counter, bool egress)
 {
-	return counter->drops && !counter->passes;
+	return counter->uses == 1u << egress;
 }
 /** Fills the answer to a query of COUNT; *error is set on failure. */
 int mlxpmd_flow_counter_query(struct mlxpmd_flow_counter *counter, struct rte_flow_query_count *data,

@@ -365,7 +365,7 @@ meta_deliver(struct mlxpmd_mod_list *c)
 {
 	static const struct rte_flow_action action = { .type = RTE_FLOW_ACTION_TYPE_SET_META };
 
-	return rte_flow_dynf_metadata_avail() && meta_written(c->out) ?
+	return !c->egress && rte_flow_dynf_metadata_avail() && meta_written(c->out) ?
 		       mlxpmd_mod_copy(c, &action, PRM_ACTION_IN_FIELD_METADATA_REG_C_0 + MLXPMD_REG_META, 0,
 				       PRM_ACTION_IN_FIELD_METADATA_REG_B, 0, 32) : 0;
 }

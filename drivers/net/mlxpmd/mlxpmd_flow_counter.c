@@ -145,18 +145,18 @@ mlxpmd_flow_counter_put(struct mlxpmd_port *port, struct mlxpmd_flow_counter *co
 	if (counter == NULL || --counter->users != 0)
 		return;
 	/* What it counted stays in the account of lost packets. */
-	if (mlxpmd_flow_counter_drops(counter) && !mdv_removed(port->mdv) &&
-	    mlxpmd_flow_counter_read(counter, mlxpmd_now_ns(), &packets) == 0)
-		port->flows->dropped += packets - counter->begin;
+	for (unsigned int egress = 0; egress < RTE_DIM(port->flows->dropped); egress++)
+		if (mlxpmd_flow_counter_drops(counter, egress) && !mdv_removed(port->mdv) &&
+		    mlxpmd_flow_counter_read(counter, mlxpmd_now_ns(), &packets) == 0)
+			port->flows->dropped[egress] += packets - counter->begin;
 	bulk_give(port, counter->bulk, counter->index);
 	free(counter);
 }
 
 void
-mlxpmd_flow_counter_use(struct mlxpmd_flow_counter *counter, bool drops)
+mlxpmd_flow_counter_use(struct mlxpmd_flow_counter *counter, bool egress, bool drops)
 {
-	counter->drops |= drops;
-	counter->passes |= !drops;
+	counter->uses |= drops ? 1u << egress : MLXPMD_FLOW_PASSES;
 }
 
 void
