@@ -4,9 +4,11 @@
 
 A flow is a list of items, each with {field: (value, mask)}; a packet is {header: {field: value}}. An item matches if
 the packet has its header, and the header's fields have the values under the masks; of the flows of a set that match
-the one with the lowest priority takes the packet. The values come from small sets, so that many packets match.
+the one with the lowest priority takes the packet, and changes it. The values come from small sets, so that many packets match.
 Multicast destinations are left out of flows: the kernel keeps such rules behind all others (doc/guide/flows.md).
 """
+import copy
+import struct
 from dataclasses import dataclass, field
 
 import conform  # noqa: F401  (puts the shared modules on the path)
@@ -44,16 +46,34 @@ MARKER = {"eth": {"dst": 6 << 40, "src": 6 << 40, "type": 0x88b6, "has_vlan": 0}
 MARKER_BYTES = 64
 
 
+# modify_field: its fields in the order of flow_play.c: (header, field, bits).
+PARTS = [("eth", "src", 48), ("eth", "dst", 48), ("ipv4", "src", 32), ("ipv4", "dst", 32), ("ipv6", "src", 128),
+         ("ipv6", "dst", 128), ("ipv4", "ttl", 8), ("ipv6", "hop", 8), ("udp", "sport", 16), ("udp", "dport", 16),
+         ("tcp", "sport", 16), ("tcp", "dport", 16)]
+SET, ADD, SUB = 0, 1, 2
+
+
+@dataclass
+class Change:
+    """An action that changes packets: name and configuration for flow_play.c; parts of fields, as modify_field has them."""
+    name: str
+    conf: bytes
+    parts: list  # (operation, header, field, offset, width, value)
+    meta: tuple = None  # (data, mask)
+
+
 @dataclass
 class Flow:
     priority: int
     queue: int  # -1: dropped
     mark: int   # -1: none
     items: list = field(default_factory=list)  # (kind, {field: (value, mask)})
+    changes: list = field(default_factory=list)
 
     def line(self):
         words = [f"{kind} {pack(kind, fields, 0)} {pack(kind, fields, 1)}" for kind, fields in self.items]
-        return f"flow {self.priority} {self.queue} {self.mark} {' '.join(words)}".rstrip()
+        changes = [str(len(self.changes)), *(f"{c.name} {c.conf.hex() or '-'}" for c in self.changes)]
+        return f"flow {self.priority} {self.queue} {self.mark} {' '.join(changes + words)}".rstrip()
 
     def matches(self, packet):
         return all(kind in packet and item_matches(packet[kind], fields) for kind, fields in self.items)
@@ -124,7 +144,71 @@ def random_flow(random, priority):
     if Flow(0, 0, 0, items).matches(MARKER):
         queue = abs(queue)
     mark = random.randrange(MARK_MAX) if queue >= 0 and random.random() < 0.5 else -1
-    return Flow(priority, queue, mark, items)
+    count = random.choice([0, 0, 1, 2, 3]) if queue >= 0 else 0
+    return Flow(priority, queue, mark, items, [random_change(random, l3, l4) for _ in range(count)])
+
+
+def random_change(random, l3, l4):
+    """An action whose headers the pattern has."""
+    names = ["mac", "meta", "modify", "modify", *(["ip", "ttl", "dec", "dscp"] if l3 else []),
+             *(["tp"] if l4 in ("udp", "tcp") else []), *(["seq", "ack"] if l4 == "tcp" else [])]
+    name, side = random.choice(names), random.choice(["src", "dst"])
+    ttl = "hop" if l3 == "ipv6" else "ttl"
+    if name == "meta":
+        data, mask = random.getrandbits(32), random.choice([(1 << 32) - 1, 0xff00, random.getrandbits(32) | 1])
+        return Change("set_meta", struct.pack("=II", data, mask), [], (data, mask))
+    if name == "modify":
+        return random_modify(random, l3, l4)
+    if name == "dec":
+        return Change("dec_ttl", b"", [(SUB, l3, ttl, 0, 8, 1)])
+    if name in ("seq", "ack"):
+        by, what = random.getrandbits(32), {"seq": "inc_tcp_seq", "ack": "dec_tcp_ack"}[name]
+        return Change(what, by.to_bytes(4, "big"), [(ADD if name == "seq" else SUB, "tcp", name, 0, 32, by)])
+    if name == "dscp":
+        value, header = random.getrandbits(6), "tos" if l3 == "ipv4" else "tc"
+        return Change(f"set_{l3}_dscp", bytes([value]), [(SET, l3, header, 2, 6, value)])
+    what, header, key, bits = {"mac": (f"set_mac_{side}", "eth", side, 48), "ttl": ("set_ttl", l3, ttl, 8),
+                               "ip": (f"set_{l3}_{side}", l3, side, 32 if l3 == "ipv4" else 128),
+                               "tp": (f"set_tp_{side}", l4, f"{side[0]}port", 16)}[name]
+    value = random.getrandbits(bits)
+    return Change(what, value.to_bytes(bits // 8, "big"), [(SET, header, key, 0, bits, value)])
+
+
+def random_modify(random, l3, l4):
+    """modify_field, of a part of a field, counted from its first bit; the value is at the same place."""
+    at = random.choice([n for n, (header, _, _) in enumerate(PARTS) if header in ("eth", l3, l4)])
+    header, key, bits = PARTS[at]
+    operation = random.choice([SET, ADD, SUB]) if bits == 8 else SET
+    whole = operation != SET or random.random() < 0.5
+    offset = 0 if whole else random.randrange(0, bits, 8)
+    width = bits if whole else random.randrange(8, bits - offset + 1, 8)
+    value = random.getrandbits(width)
+    conf = bytes([operation, at, bits - offset - width, width]) + (value << offset).to_bytes(bits // 8, "big")
+    return Change("modify_field", conf.ljust(20, b"\0"), [(operation, header, key, offset, width, value)])
+
+
+def changed(packet, changes):
+    """The packet after the actions, and its metadata. Of fragments layer 4 is not changed."""
+    packet, meta, what = copy.deepcopy(packet), 0, seen(packet)
+    for change in changes:
+        if change.meta:
+            meta = meta & ~change.meta[1] | change.meta[0] & change.meta[1]
+        for operation, header, key, offset, width, value in change.parts:
+            if header not in packet or not what[header]:
+                continue
+            mask, old = (1 << width) - 1 << offset, packet[header].get(key, 0)
+            by = {SET: value, ADD: (old >> offset) + value, SUB: (old >> offset) - value}[operation] << offset
+            packet[header][key] = old & ~mask | by & mask
+    return packet, meta
+
+
+def changed_frame(packet, changes, number):
+    """Bytes of the packet after the actions. The checksum of layer 4 stays as it is in a fragment."""
+    before, after = frame(packet, number), frame(changed(packet, changes)[0], number)
+    if not is_fragment(packet):
+        return after
+    at = 14 + 4 * ("vlan" in packet) + (20 if "ipv4" in packet else 48)
+    return after[:at] + before[at:]
 
 
 def random_packet(random):
@@ -212,9 +296,13 @@ def text6(value):
     return ":".join(f"{value >> shift & 0xffff:x}" for shift in range(112, -1, -16))
 
 
+def is_fragment(packet):
+    return bool(packet.get("ipv4", {}).get("frag") or packet.get("ipv6", {}).get("has_frag"))
+
+
 def seen(packet):
     """What a device matches of it: of fragments no field of layer 4, though the protocol is known."""
-    fragment = packet.get("ipv4", {}).get("frag") or packet.get("ipv6", {}).get("has_frag")
+    fragment = is_fragment(packet)
     return {kind: {} if fragment and kind in PROTO else fields for kind, fields in packet.items()}
 
 

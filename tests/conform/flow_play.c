@@ -5,13 +5,15 @@
  * Arguments after EAL's: the driver, the group of the flows, the script. Its lines:
  *
  * set: all flows are destroyed.
- * flow PRIORITY QUEUE MARK [ITEM SPEC MASK]...: QUEUE -1: dropped; MARK -1: none; - for no SPEC, MASK.
+ * flow PRIORITY QUEUE MARK N [ACTION CONF]... [ITEM SPEC MASK]...: QUEUE -1: dropped; MARK -1: none; N actions that change
+ *   packets; - for no CONF, SPEC, MASK.
  * packet BYTES: a packet; the last two bytes are its number in the set.
  * play: sends the packets of the set.
  *
- * In hexadecimal: SPEC and MASK, as the structure of the item is in memory, and BYTES. Every flow has a counter. The
- * output has a line for each flow, `flow created` or `flow refused REASON`, and after `play` one for each packet,
- * `packet QUEUE MARK` or `packet lost`, and one for each flow, `count PACKETS BYTES`.
+ * In hexadecimal: CONF, SPEC and MASK, as the structure of the action or item is in memory, and BYTES; CONF of modify_field
+ * is a structure of this program. Every flow has a counter. The output has a line for each flow, `flow created` or `flow
+ * refused REASON`, and after `play` one for each packet, `packet QUEUE MARK META BYTES` or `packet lost`, and one for each
+ * flow, `count PACKETS BYTES`.
  */
 
 #include <rte_flow.h>
@@ -21,6 +23,8 @@
 #define QUEUES 4
 #define ITEMS_MAX 8
 #define ITEM_BYTES 64
+#define CHANGES_MAX 4
+#define FRAME_BYTES 256
 #define PACKETS_MAX 64
 #define FLOWS_MAX 8
 #define MARKER_TYPE 0x88b6
@@ -36,6 +40,31 @@ static const struct {
 	{ "icmp", RTE_FLOW_ITEM_TYPE_ICMP }, { "sctp", RTE_FLOW_ITEM_TYPE_SCTP },
 };
 
+static const struct {
+	const char *name;
+	enum rte_flow_action_type type;
+} changes[] = {
+	{ "set_mac_src", RTE_FLOW_ACTION_TYPE_SET_MAC_SRC }, { "set_mac_dst", RTE_FLOW_ACTION_TYPE_SET_MAC_DST },
+	{ "set_ipv4_src", RTE_FLOW_ACTION_TYPE_SET_IPV4_SRC }, { "set_ipv4_dst", RTE_FLOW_ACTION_TYPE_SET_IPV4_DST },
+	{ "set_ipv6_src", RTE_FLOW_ACTION_TYPE_SET_IPV6_SRC }, { "set_ipv6_dst", RTE_FLOW_ACTION_TYPE_SET_IPV6_DST },
+	{ "set_ipv4_dscp", RTE_FLOW_ACTION_TYPE_SET_IPV4_DSCP }, { "set_ipv6_dscp", RTE_FLOW_ACTION_TYPE_SET_IPV6_DSCP },
+	{ "set_tp_src", RTE_FLOW_ACTION_TYPE_SET_TP_SRC }, { "set_tp_dst", RTE_FLOW_ACTION_TYPE_SET_TP_DST },
+	{ "set_ttl", RTE_FLOW_ACTION_TYPE_SET_TTL }, { "dec_ttl", RTE_FLOW_ACTION_TYPE_DEC_TTL },
+	{ "inc_tcp_seq", RTE_FLOW_ACTION_TYPE_INC_TCP_SEQ }, { "dec_tcp_ack", RTE_FLOW_ACTION_TYPE_DEC_TCP_ACK },
+	{ "set_meta", RTE_FLOW_ACTION_TYPE_SET_META }, { "modify_field", RTE_FLOW_ACTION_TYPE_MODIFY_FIELD },
+};
+
+/* CONF of modify_field: a value for a part of a field, which is one of the following. */
+struct modify {
+	uint8_t operation, field, offset, width, value[16];
+};
+static const enum rte_flow_field_id fields[] = {
+	RTE_FLOW_FIELD_MAC_SRC, RTE_FLOW_FIELD_MAC_DST, RTE_FLOW_FIELD_IPV4_SRC, RTE_FLOW_FIELD_IPV4_DST,
+	RTE_FLOW_FIELD_IPV6_SRC, RTE_FLOW_FIELD_IPV6_DST, RTE_FLOW_FIELD_IPV4_TTL, RTE_FLOW_FIELD_IPV6_HOPLIMIT,
+	RTE_FLOW_FIELD_UDP_PORT_SRC, RTE_FLOW_FIELD_UDP_PORT_DST, RTE_FLOW_FIELD_TCP_PORT_SRC,
+	RTE_FLOW_FIELD_TCP_PORT_DST,
+};
+
 static struct rte_flow_error error;
 static uint32_t group;
 static struct rte_flow *flows[FLOWS_MAX];
@@ -46,6 +75,8 @@ static unsigned int nb_packets;
 static struct {
 	int queue;
 	int64_t mark;
+	uint32_t meta;
+	char bytes[2 * FRAME_BYTES + 1];
 } result[PACKETS_MAX];
 
 /* Bytes of a word in hexadecimal, or of "-": 0. */
@@ -92,22 +123,74 @@ items_read(char **rest, struct rte_flow_item *items, uint8_t (*bytes)[2][ITEM_BY
 	return true;
 }
 
+/* What actions of a line point to. */
+union conf {
+	uint8_t bytes[ITEM_BYTES];
+	struct rte_flow_action_modify_field modify;
+};
+
+static void
+modify_make(union conf *conf)
+{
+	struct modify m;
+
+	memcpy(&m, conf, sizeof(m));
+	REQUIRE(m.field < RTE_DIM(fields), "field %u", m.field);
+	memset(conf, 0, sizeof(*conf));
+	conf->modify.operation = m.operation;
+	conf->modify.width = m.width;
+	conf->modify.dst.field = fields[m.field];
+	conf->modify.dst.offset = m.offset;
+	conf->modify.src.field = RTE_FLOW_FIELD_VALUE;
+	memcpy(conf->modify.src.value, m.value, sizeof(m.value));
+}
+
+/* Reads actions that change packets. false: a word is not known. */
+static bool
+changes_read(char **rest, struct rte_flow_action *actions, union conf *confs)
+{
+	const int64_t n = number_next(rest);
+	const char *word, *conf;
+	unsigned int i;
+
+	for (int64_t k = 0; k < n && k < CHANGES_MAX; k++, actions++, confs++) {
+		word = strtok_r(NULL, " \n", rest);
+		conf = strtok_r(NULL, " \n", rest);
+		for (i = 0; i < RTE_DIM(changes) && word != NULL && strcmp(changes[i].name, word) != 0; i++)
+			;
+		if (conf == NULL || i == RTE_DIM(changes))
+			return false;
+		actions->type = changes[i].type;
+		if (hex_read(conf, confs->bytes, ITEM_BYTES) != 0)
+			actions->conf = confs;
+		if (actions->type == RTE_FLOW_ACTION_TYPE_MODIFY_FIELD)
+			modify_make(confs);
+	}
+	return n >= 0 && n <= CHANGES_MAX;
+}
+
 static void
 flow_line(char **rest)
 {
+	union conf confs[CHANGES_MAX] = { 0 };
 	uint8_t bytes[ITEMS_MAX][2][ITEM_BYTES] = { 0 };
 	struct rte_flow_item items[ITEMS_MAX + 1] = { 0 };
 	struct rte_flow_attr attr = { .ingress = 1, .group = group, .priority = (uint32_t)number_next(rest) };
 	int64_t to = number_next(rest), id = number_next(rest);
 	const struct rte_flow_action_queue queue = { .index = (uint16_t)to };
 	const struct rte_flow_action_mark mark = { .id = (uint32_t)id };
-	const struct rte_flow_action actions[] = {
+	/* Those that change packets are between the others. */
+	struct rte_flow_action actions[CHANGES_MAX + 4] = {
 		{ .type = RTE_FLOW_ACTION_TYPE_COUNT },
 		{ .type = id >= 0 ? RTE_FLOW_ACTION_TYPE_MARK : RTE_FLOW_ACTION_TYPE_VOID, .conf = &mark },
-		{ .type = to >= 0 ? RTE_FLOW_ACTION_TYPE_QUEUE : RTE_FLOW_ACTION_TYPE_DROP, .conf = &queue },
+		[CHANGES_MAX + 2] = { .type = to >= 0 ? RTE_FLOW_ACTION_TYPE_QUEUE : RTE_FLOW_ACTION_TYPE_DROP,
+				      .conf = &queue },
 		{ .type = RTE_FLOW_ACTION_TYPE_END },
 	};
 
+	for (unsigned int i = 0; i < CHANGES_MAX; i++)
+		actions[2 + i].type = RTE_FLOW_ACTION_TYPE_VOID;
+	REQUIRE(changes_read(rest, actions + 2, confs), "an action of the script");
 	REQUIRE(items_read(rest, items, bytes) && nb_flows < FLOWS_MAX, "a line of the script");
 	memset(&error, 0, sizeof(error));
 	flows[nb_flows] = rte_flow_create(PORT_A, &attr, items, actions, &error);
@@ -144,7 +227,10 @@ packet_arrived(const struct rte_mbuf *m, uint16_t queue)
 	const uint8_t *end = rte_pktmbuf_mtod_offset(m, const uint8_t *, m->data_len);
 	unsigned int n = end[-2] << 8 | end[-1];
 
-	REQUIRE(n < nb_packets && result[n].queue < 0, "packet %u", n);
+	REQUIRE(n < nb_packets && result[n].queue < 0 && m->data_len <= FRAME_BYTES, "packet %u", n);
+	for (unsigned int i = 0; i < m->data_len; i++)
+		snprintf(result[n].bytes + 2 * i, 3, "%02x", *rte_pktmbuf_mtod_offset(m, const uint8_t *, i));
+	result[n].meta = m->ol_flags & RTE_MBUF_DYNFLAG_RX_METADATA ? *RTE_FLOW_DYNF_METADATA(m) : 0;
 	result[n].queue = queue;
 	result[n].mark = m->ol_flags & RTE_MBUF_F_RX_FDIR_ID ? (int64_t)m->hash.fdir.hi : -1;
 }
@@ -194,7 +280,8 @@ play_line(void)
 		if (result[i].queue < 0)
 			printf("packet lost\n");
 		else
-			printf("packet %d %" PRId64 "\n", result[i].queue, result[i].mark);
+			printf("packet %d %" PRId64 " 0x%x %s\n", result[i].queue, result[i].mark, result[i].meta,
+			       result[i].bytes);
 	nb_packets = 0;
 	for (i = 0; i < nb_flows; i++) {
 		const struct rte_flow_action action[] = { { .type = RTE_FLOW_ACTION_TYPE_COUNT },
@@ -223,6 +310,7 @@ ports_up(void)
 	struct rte_eth_rss_reta_entry64 reta[512 / RTE_ETH_RETA_GROUP_SIZE] = { { 0 } };
 	struct rte_eth_dev_info info;
 
+	CHECK_OK(rte_flow_dynf_metadata_register());
 	pmd_ports_up(&conf);
 	CHECK_OK(rte_eth_promiscuous_enable(PORT_A));
 	CHECK_OK(rte_eth_dev_info_get(PORT_A, &info));

@@ -3,7 +3,8 @@
 """Random flows and packets on net_mlx5 and mlxpmd: what both accept has the same effect, that of flow_model.py.
 
 flow_play.c plays a script on either driver. First each flow alone, to see who accepts it; then sets of those that
-both accept, with packets. Compared are queue, mark or loss of each packet, and the counters of each flow.
+both accept, with packets. Compared are queue, mark, metadata and bytes, or loss, of each packet, and the counters of each
+flow.
 """
 import os
 import random
@@ -104,8 +105,10 @@ def expected(sets):
         hits = [[0, 0] for _ in flows]
         for n, packet in enumerate(packets):
             flow = flow_model.taker(flows, packet)
-            out.append(["packet", "0", "-1"] if flow is None else ["packet", "lost"] if flow.queue < 0 else
-                       ["packet", str(flow.queue), str(flow.mark)])
+            out.append(["packet", "0", "-1", "0x0", flow_model.frame(packet, n).hex()] if flow is None else
+                       ["packet", "lost"] if flow.queue < 0 else
+                       ["packet", str(flow.queue), str(flow.mark), hex(flow_model.changed(packet, flow.changes)[1]),
+                        flow_model.changed_frame(packet, flow.changes, n).hex()])
             if flow is not None:
                 hits[flows.index(flow)][0] += 1
                 hits[flows.index(flow)][1] += len(flow_model.frame(packet, n))
@@ -149,7 +152,7 @@ def compare(setup, sets, accept, drivers):
         if kept:
             chosen.append((kept, packets))
     wanted, lines = expected(chosen), script(chosen)
-    taken = sum(words[0] == "packet" and words != ["packet", "0", "-1"] for words in wanted)
+    taken = sum(words[0] == "packet" and words[1] != "0" for words in wanted)
     pairs = sum(len(packets) for _, packets in chosen)
     wrong = []
     for driver in drivers:
