@@ -69,6 +69,17 @@ int do_flow_change_group(void);
 int do_flow_query(void);
 /** Destroys the flow. */
 int undo_flow(void);
+/** The port has a flow queue; also templates and a table; also a flow of these. 0 or a negative errno. */
+int do_flow_queue(void);
+int do_flow_table_ready(void);
+int do_flow_async_ready(void);
+/** Creates templates and table; a flow of them; destroys the flow. */
+int do_flow_table(void);
+int do_flow_async(void);
+int do_flow_async_destroy(void);
+/** Destroys templates and table; the flow, too. */
+int undo_flow_table(void);
+int undo_flow_async(void);
 /** Flows of the port. */
 unsigned int flows_count(void);
 

@@ -143,6 +143,140 @@ undo_flow(void)
 	return rc;
 }
 
+/* ------------------------------------------------------------------ templates */
+
+static struct rte_flow_pattern_template *patterns[1];
+static struct rte_flow_actions_template *actions[1];
+static struct rte_flow_template_table *table;
+static const struct rte_flow_action template_actions[] = {
+	{ .type = RTE_FLOW_ACTION_TYPE_COUNT },
+	{ .type = RTE_FLOW_ACTION_TYPE_DEC_TTL },
+	{ .type = RTE_FLOW_ACTION_TYPE_RSS, .conf = &rss },
+	{ .type = RTE_FLOW_ACTION_TYPE_END },
+};
+
+int
+do_flow_queue(void)
+{
+	const struct rte_flow_queue_attr attr = { .size = 4 }, *attrs[] = { &attr };
+	const struct rte_flow_port_attr port = { 0 };
+	struct rte_flow_op_result res;
+	struct rte_flow_error error;
+	int rc;
+
+	/* It remains until the port is closed. */
+	if (rte_flow_pull(SWEEP_PORT, 0, &res, 1, &error) >= 0)
+		return 0;
+	rc = rte_eth_dev_stop(SWEEP_PORT);
+	if (rc == 0)
+		rc = rte_flow_configure(SWEEP_PORT, &port, 1, attrs, &error);
+	return rc == 0 ? rte_eth_dev_start(SWEEP_PORT) : rc;
+}
+
+int
+undo_flow_table(void)
+{
+	struct rte_flow_error error;
+	int rc = 0;
+
+	if (table != NULL)
+		rc = rte_flow_template_table_destroy(SWEEP_PORT, table, &error);
+	if (rc == 0 && actions[0] != NULL)
+		rc = rte_flow_actions_template_destroy(SWEEP_PORT, actions[0], &error);
+	if (rc == 0 && patterns[0] != NULL)
+		rc = rte_flow_pattern_template_destroy(SWEEP_PORT, patterns[0], &error);
+	table = NULL;
+	actions[0] = NULL;
+	patterns[0] = NULL;
+	return rc;
+}
+
+int
+do_flow_table(void)
+{
+	const struct rte_flow_template_table_attr attr = { .flow_attr = { .ingress = 1, .group = 7 }, .nb_flows = 4 };
+	const struct rte_flow_pattern_template_attr of_pattern = { .ingress = 1 };
+	const struct rte_flow_actions_template_attr of_actions = { .ingress = 1 };
+	struct rte_flow_error error;
+	int err;
+
+	patterns[0] = rte_flow_pattern_template_create(SWEEP_PORT, &of_pattern, udp_pattern, &error);
+	if (patterns[0] != NULL)
+		actions[0] = rte_flow_actions_template_create(SWEEP_PORT, &of_actions, template_actions, template_actions,
+							      &error);
+	if (actions[0] != NULL)
+		table = rte_flow_template_table_create(SWEEP_PORT, &attr, patterns, 1, actions, 1, &error);
+	if (table != NULL)
+		return 0;
+	err = rte_errno;
+	(void)undo_flow_table();
+	return -err;
+}
+
+int
+do_flow_table_ready(void)
+{
+	int rc = do_flow_queue();
+
+	return rc == 0 ? do_flow_table() : rc;
+}
+
+/* Ends an operation that was enqueued: 0, or it failed. */
+static int
+op_result(void)
+{
+	struct rte_flow_op_result res = { 0 };
+	struct rte_flow_error error;
+
+	return rte_flow_pull(SWEEP_PORT, 0, &res, 1, &error) == 1 && res.status == RTE_FLOW_OP_SUCCESS ? 0 : -1;
+}
+
+int
+do_flow_async_destroy(void)
+{
+	const struct rte_flow_op_attr at_once = { .postpone = 0 };
+	struct rte_flow_error error;
+	int rc = flow != NULL ? rte_flow_async_destroy(SWEEP_PORT, 0, &at_once, flow, NULL, &error) : 0;
+
+	if (rc == 0 && flow != NULL)
+		rc = op_result();
+	flow = NULL;
+	return rc;
+}
+
+int
+do_flow_async(void)
+{
+	const struct rte_flow_op_attr at_once = { .postpone = 0 };
+	struct rte_flow_error error;
+	int err;
+
+	flow = rte_flow_async_create(SWEEP_PORT, 0, &at_once, table, udp_pattern, 0, template_actions, 0, NULL, &error);
+	err = rte_errno;
+	if (flow == NULL)
+		return -err;
+	if (op_result() == 0)
+		return 0;
+	/* The handle of a flow whose creation failed is valid. */
+	return do_flow_async_destroy() == 0 ? -err : -EBADF;
+}
+
+int
+do_flow_async_ready(void)
+{
+	int rc = do_flow_table_ready();
+
+	return rc == 0 ? do_flow_async() : rc;
+}
+
+int
+undo_flow_async(void)
+{
+	int rc = do_flow_async_destroy();
+
+	return rc == 0 ? undo_flow_table() : rc;
+}
+
 unsigned int
 flows_count(void)
 {

@@ -423,7 +423,7 @@ static const struct mpls {
 
 /** Where the compiler is in a pattern. */
 struct place {
-	const struct mdv_caps *caps;
+	const struct mlxpmd_port *port;
 	enum layer layer;	/**< Of the item before. */
 	bool egress, inner, inner_eth;
 	enum rte_flow_item_type tunnel;
@@ -556,6 +556,7 @@ field_match(const struct part *part, const struct rte_flow_item *item, const uin
 	part_match(m, part, item->spec, mask, handled, p->inner);
 	if (p->copies == NULL || part_record(p->copies, p->item, part, mask, p->inner) == 0)
 		return 0;
+	(void)MLXPMD_FAIL(ENOMEM, "port %u: no memory for a template of flows", p->port->port_id);
 	return mlxpmd_flow_refuse(error, ENOMEM, RTE_FLOW_ERROR_TYPE_ITEM, item, "no memory for a template");
 }
 
@@ -570,7 +571,7 @@ fields_match(const struct item *known, const struct rte_flow_item *item, const s
 
 	if (rc != 0 || spec == NULL)
 		return rc;
-	if ((p->caps->flex_parsers & known->flex) != known->flex)
+	if ((p->port->mdv->caps.flex_parsers & known->flex) != known->flex)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, item,
 					  "item %s: the firmware does not parse this header: mlxconfig set "
 					  "FLEX_PARSER_PROFILE_ENABLE", item_name(item));
@@ -610,7 +611,7 @@ mpls_compile(const struct item *known, const struct rte_flow_item *item, enum la
 
 	while (!(mpls->after >> after & 1))
 		mpls++;
-	if ((p->caps->flex_parsers & mpls->flex) != mpls->flex)
+	if ((p->port->mdv->caps.flex_parsers & mpls->flex) != mpls->flex)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, item,
 					  "item %s: the firmware does not parse this header there: mlxconfig set "
 					  "FLEX_PARSER_PROFILE_ENABLE", item_name(item));
@@ -659,9 +660,7 @@ mlxpmd_flow_pattern_compile(const struct mlxpmd_port *port, const struct rte_flo
 			    bool relaxed, struct mlxpmd_flow_copies *copies, struct mlxpmd_flow_pattern *pattern,
 			    struct rte_flow_error *error)
 {
-	struct place place = {
-		.caps = &port->mdv->caps, .depth = 2, .egress = egress, .relaxed = relaxed, .copies = copies,
-	};
+	struct place place = { .port = port, .depth = 2, .egress = egress, .relaxed = relaxed, .copies = copies };
 	int rc = 0;
 
 	memset(pattern, 0, sizeof(*pattern));

@@ -10,10 +10,10 @@
 
 /** A copy of a list of items or actions in one piece of memory. NULL: *error is set. */
 static void *
-list_copy(enum rte_flow_conv_op op, const void *list, struct rte_flow_error *error)
+list_copy(const struct mlxpmd_port *port, enum rte_flow_conv_op op, const void *list, struct rte_flow_error *error)
 {
 	int bytes = rte_flow_conv(op, NULL, 0, list, error);
-	void *copy = bytes > 0 ? calloc(1, bytes) : NULL;
+	void *copy = bytes > 0 ? mlxpmd_flow_zalloc(port, bytes) : NULL;
 
 	if (copy != NULL && rte_flow_conv(op, copy, bytes, list, error) == bytes)
 		return copy;
@@ -35,11 +35,12 @@ template_busy(unsigned int users, const void *template, struct rte_flow_error *e
 
 /** Fields are matched where there is a mask; without one the item matches its presence. */
 static int
-items_take(struct rte_flow_pattern_template *t, const struct rte_flow_item *items, struct rte_flow_error *error)
+items_take(const struct mlxpmd_port *port, struct rte_flow_pattern_template *t, const struct rte_flow_item *items,
+	   struct rte_flow_error *error)
 {
 	static const uint8_t zeros[64];
 
-	t->items = list_copy(RTE_FLOW_CONV_OP_PATTERN, items, error);
+	t->items = list_copy(port, RTE_FLOW_CONV_OP_PATTERN, items, error);
 	if (t->items == NULL)
 		return -rte_errno;
 	for (struct rte_flow_item *item = t->items;; item++) {
@@ -77,7 +78,7 @@ pattern_new(struct mlxpmd_port *port, const struct rte_flow_pattern_template_att
 	}
 	t->egress = attr->egress;
 	t->relaxed = attr->relaxed_matching;
-	if (items_take(t, items, error) == 0 &&
+	if (items_take(port, t, items, error) == 0 &&
 	    mlxpmd_flow_pattern_compile(port, t->items, t->egress, t->relaxed, &t->copies, &t->pattern, error) == 0)
 		return t;
 	pattern_free(t);
@@ -265,11 +266,11 @@ actions_merge(const struct rte_flow_actions_template *t, const struct rte_flow_a
 }
 
 static int
-actions_take(struct rte_flow_actions_template *t, const struct rte_flow_action *actions,
-	     const struct rte_flow_action *masks, struct rte_flow_error *error)
+actions_take(const struct mlxpmd_port *port, struct rte_flow_actions_template *t,
+	     const struct rte_flow_action *actions, const struct rte_flow_action *masks, struct rte_flow_error *error)
 {
-	t->actions = list_copy(RTE_FLOW_CONV_OP_ACTIONS, actions, error);
-	t->masks = list_copy(RTE_FLOW_CONV_OP_ACTIONS, masks, error);
+	t->actions = list_copy(port, RTE_FLOW_CONV_OP_ACTIONS, actions, error);
+	t->masks = list_copy(port, RTE_FLOW_CONV_OP_ACTIONS, masks, error);
 	if (t->actions == NULL || t->masks == NULL)
 		return -rte_errno;
 	for (const struct rte_flow_action *action = t->actions;; action++) {
@@ -312,7 +313,7 @@ actions_new(struct mlxpmd_port *port, const struct rte_flow_actions_template_att
 		return NULL;
 	}
 	t->egress = attr->egress;
-	if (actions_take(t, actions, masks, error) == 0)
+	if (actions_take(port, t, actions, masks, error) == 0)
 		return t;
 	actions_free(t);
 	return NULL;
