@@ -634,6 +634,10 @@ item_compile(const struct rte_flow_item *item, struct place *p, struct mdv_match
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, item,
 					  "item %s: it is of flows of an embedded switch (transfer), and the port has none; "
 					  "port_id matches this port", item_name(item));
+	if (item->type == RTE_FLOW_ITEM_TYPE_MARK)
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, item,
+					  "item MARK: flows see no mark of another flow; what set_tag and set_meta set is "
+					  "matched by tag and meta");
 	if (known == NULL)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, item,
 					  "item %s is not matched; eth to tcp, udp, icmp, esp, tunnels, mpls, tag and meta are",
