@@ -60,8 +60,9 @@ unsigned
 dp_modify_bits(unsigned field, bool sent)
 {
 	const struct field *f = field_find(field);
+	const unsigned other = sent ? DP_MODIFY_REG_B : DP_MODIFY_REG_A;
 
-	return f != NULL && (f->header != DP_AT_REG || f->at != (sent ? DP_MODIFY_REG_B : DP_MODIFY_REG_A)) ? f->bits : 0;
+	return f != NULL && (f->header != DP_AT_REG || f->at != other) ? f->bits : 0;
 }
 
 static bool

@@ -348,8 +348,9 @@ static bool
 meta_written(const struct mlxpmd_flow_change *out)
 {
 	for (unsigned int i = 0; i < out->nb_modify; i++) {
-		const struct prm_set_action_in *set = prm_set_add_copy_action_in_auto_set_action_in_c(&out->modify[i]);
-		const struct prm_copy_action_in *copy = prm_set_add_copy_action_in_auto_copy_action_in_c(&out->modify[i]);
+		const struct prm_set_add_copy_action_in_auto *a = &out->modify[i];
+		const struct prm_set_action_in *set = prm_set_add_copy_action_in_auto_set_action_in_c(a);
+		const struct prm_copy_action_in *copy = prm_set_add_copy_action_in_auto_copy_action_in_c(a);
 
 		if ((prm_set_action_in_get_action_type(set) == PRM_ACTION_TYPE_COPY ?
 			     prm_copy_action_in_get_dst_field(copy) : prm_set_action_in_get_field(set)) ==
