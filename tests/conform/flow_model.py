@@ -4,8 +4,8 @@
 
 A flow is a list of items, each with {field: (value, mask)}; a packet is {header: {field: value}}. An item matches if
 the packet has its header, and the header's fields have the values under the masks; of the flows of a set that match
-the one with the lowest priority takes the packet, and changes it. The values come from small sets, so that many packets match.
-Multicast destinations are left out of flows: the kernel keeps such rules behind all others (doc/guide/flows.md).
+the one with the lowest priority takes the packet, and changes it. The values come from small sets, so that many packets
+match. Multicast destinations are left out of flows: the kernel keeps such rules behind all others (doc/guide/flows.md).
 """
 import copy
 import struct
@@ -55,7 +55,7 @@ SET, ADD, SUB = 0, 1, 2
 
 @dataclass
 class Change:
-    """An action that changes packets: name and configuration for flow_play.c; parts of fields, as modify_field has them."""
+    """An action that changes packets: name and configuration for flow_play.c, and what it does."""
     name: str
     conf: bytes
     parts: list  # (operation, header, field, offset, width, value)

@@ -5,15 +5,15 @@
  * Arguments after EAL's: the driver, the group of the flows, the script. Its lines:
  *
  * set: all flows are destroyed.
- * flow PRIORITY QUEUE MARK N [ACTION CONF]... [ITEM SPEC MASK]...: QUEUE -1: dropped; MARK -1: none; N actions that change
- *   packets; - for no CONF, SPEC, MASK.
+ * flow PRIORITY QUEUE MARK N [ACTION CONF]... [ITEM SPEC MASK]...: QUEUE -1: dropped; MARK -1: none; N actions that
+ *   change packets; - for no CONF, SPEC, MASK.
  * packet BYTES: a packet; the last two bytes are its number in the set.
  * play: sends the packets of the set.
  *
- * In hexadecimal: CONF, SPEC and MASK, as the structure of the action or item is in memory, and BYTES; CONF of modify_field
- * is a structure of this program. Every flow has a counter. The output has a line for each flow, `flow created` or `flow
- * refused REASON`, and after `play` one for each packet, `packet QUEUE MARK META BYTES` or `packet lost`, and one for each
- * flow, `count PACKETS BYTES`.
+ * In hexadecimal: CONF, SPEC and MASK, as the structure of the action or item is in memory, and BYTES; CONF of
+ * modify_field is a structure of this program. Every flow has a counter. The output has a line for each flow, `flow
+ * created` or `flow refused REASON`, and after `play` one for each packet, `packet QUEUE MARK META BYTES` or `packet
+ * lost`, and one for each flow, `count PACKETS BYTES`.
  */
 
 #include <rte_flow.h>

@@ -3,8 +3,8 @@
 """Random flows and packets on net_mlx5 and mlxpmd: what both accept has the same effect, that of flow_model.py.
 
 flow_play.c plays a script on either driver. First each flow alone, to see who accepts it; then sets of those that
-both accept, with packets. Compared are queue, mark, metadata and bytes, or loss, of each packet, and the counters of each
-flow.
+both accept, with packets. Compared are queue, mark, metadata and bytes, or loss, of each packet, and the counters of
+each flow.
 """
 import os
 import random

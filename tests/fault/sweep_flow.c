@@ -202,8 +202,8 @@ do_flow_table(void)
 
 	patterns[0] = rte_flow_pattern_template_create(SWEEP_PORT, &of_pattern, udp_pattern, &error);
 	if (patterns[0] != NULL)
-		actions[0] = rte_flow_actions_template_create(SWEEP_PORT, &of_actions, template_actions, template_actions,
-							      &error);
+		actions[0] = rte_flow_actions_template_create(SWEEP_PORT, &of_actions, template_actions,
+							      template_actions, &error);
 	if (actions[0] != NULL)
 		table = rte_flow_template_table_create(SWEEP_PORT, &attr, patterns, 1, actions, 1, &error);
 	if (table != NULL)

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/*
- * rte_flow: each flow's effect on packets, priorities, groups, counters, marks, RSS, indirect actions, isolated mode,
- * flows of a port that is stopped and started, and refusals.
- */
+/* rte_flow: each flow's effect on packets, and flows of a port that is stopped and started. */
 
 #include <rte_thash.h>
 
