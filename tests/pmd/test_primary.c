@@ -5,6 +5,7 @@
  * unchecked. A secondary one takes no late answer. EAL's messages and mempools are replaced.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -281,6 +282,26 @@ test_busy(void)
 	CHECK_EQ(send_values(MLXPMD_MESSAGE_FORGET, 3, NULL, ""), 0);
 }
 
+static _Atomic unsigned int signals;
+
+static void
+on_signal(int number __rte_unused)
+{
+	signals++;
+}
+
+/* A signal of the application that is delivered to the thread does not end it. */
+static void
+test_signal(void)
+{
+	const struct sigaction action = { .sa_handler = on_signal };
+
+	CHECK_OK(sigaction(SIGUSR1, &action, NULL));
+	CHECK_OK(pthread_kill(primary.thread, SIGUSR1));
+	CHECK(AWAIT(signals == 1, WAIT_MS));
+	CHECK_EQ(send_values(MLXPMD_MESSAGE_FORGET, 3, NULL, ""), 0);
+}
+
 static void
 test_malformed(void)
 {
@@ -382,6 +403,7 @@ main(void)
 	test_requests();
 	test_answers();
 	test_busy();
+	test_signal();
 	test_malformed();
 	test_random();
 	test_close();

@@ -222,10 +222,12 @@ static mdv_thread_ret
 requests_answer(void *arg __rte_unused)
 {
 	struct request request;
+	ssize_t n;
 
-	/* 0: the other end is closed. */
-	while (recv(primary.queue[TAKE], &request, sizeof(request), 0) == sizeof(request))
-		request_answer(&request);
+	/* 0: the other end is closed. EINTR: a signal of the application. */
+	while ((n = recv(primary.queue[TAKE], &request, sizeof(request), 0)) > 0 || (n < 0 && errno == EINTR))
+		if (n == sizeof(request))
+			request_answer(&request);
 	return 0;
 }
 
