@@ -180,13 +180,20 @@ queue_error(struct rule *rule, const struct mdv_record *rec)
 	}
 }
 
+static bool
+is_link_up(const struct mdv_record *rec)
+{
+	return rec->kind == MDV_RECORD_LINK ? rec->op != 0 :
+	       rec->kind == MDV_RECORD_EVENT && rec->value == MDV_EVENT_PORT_UP;
+}
+
 static void
 link_down(struct rule *rule, const struct mdv_record *rec)
 {
 	const unsigned int port = rule->r->head.port_id;
 	const struct mdv_record *up = rec, *end = rule->r->records + rule->r->n;
 
-	while (up < end && (up->kind != MDV_RECORD_LINK || up->op == 0))
+	while (up < end && !is_link_up(up))
 		up++;
 	if (up < end)
 		RULE(rule, "on doorbell match port=%u count 1 do link state=down ms=%" PRIu64, port,
@@ -208,7 +215,7 @@ recorder_command_find(const struct recorder *r, struct recorder_cause *cause)
 	static void (*const rows[MDV_RECORD_KINDS])(struct rule *, const struct mdv_record *) = {
 		[MDV_RECORD_COMMAND] = command, [MDV_RECORD_COMMAND_ERRNO] = command, [MDV_RECORD_CALL] = call,
 		[MDV_RECORD_FATAL] = fatal, [MDV_RECORD_REMOVED] = removed, [MDV_RECORD_QUEUE_ERROR] = queue_error,
-		[MDV_RECORD_LINK] = link_down, [MDV_RECORD_CLOCK] = clock_lost,
+		[MDV_RECORD_EVENT] = link_down, [MDV_RECORD_LINK] = link_down, [MDV_RECORD_CLOCK] = clock_lost,
 	};
 	struct rule rule = {
 		.r = r, .lasts = strcmp(cause->id, "queue-given-up") == 0, .none = "no fault of the device explains it",

@@ -146,6 +146,8 @@ event(struct text *t, const struct recorder *r, const struct mdv_record *rec)
 		add(t, "event of the kernel: %s", ibv_event_type_str(rec->op));
 	if (rec->object != 0)
 		add(t, ", port %" PRIu32 " of the RDMA device", rec->object);
+	if (rec->value == MDV_EVENT_PORT_UP || rec->value == MDV_EVENT_PORT_DOWN)
+		add(t, ": link %s", rec->value == MDV_EVENT_PORT_UP ? "up" : "down");
 }
 
 static void
@@ -316,6 +318,8 @@ recorder_is_failure(const struct mdv_record *rec)
 		return rec->op != MDV_CAUSE_FORMAT;
 	case MDV_RECORD_REPAIR:
 		return rec->op != MDV_REPAIR_DONE;
+	case MDV_RECORD_EVENT:
+		return rec->value == MDV_EVENT_PORT_DOWN;
 	case MDV_RECORD_LINK:
 	case MDV_RECORD_CLOCK:
 		return rec->op == 0;

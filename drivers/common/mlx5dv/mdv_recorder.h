@@ -31,7 +31,10 @@ enum mdv_record_kind {
 	MDV_RECORD_COMMAND_ERRNO,
 	/** Call of rdma-core that failed. op: index of mdv_call_name(); value: errno. */
 	MDV_RECORD_CALL,
-	/** Event. op: IBV_EVENT_* (verbs) or PRM event type (VFIO); object: port number of a port event. */
+	/**
+	 * Event. op: IBV_EVENT_* (verbs) or PRM event type (VFIO); object: port number of a port event; value: enum
+	 * mdv_record_event.
+	 */
 	MDV_RECORD_EVENT,
 	MDV_RECORD_FATAL,	/**< The device failed. op: enum mdv_fatal; value: health syndrome or 0. */
 	MDV_RECORD_REMOVED,	/**< The device is no longer used; nothing else. */
@@ -57,6 +60,7 @@ enum mdv_record_kind {
 	MDV_RECORD_KINDS
 };
 
+enum mdv_record_event { MDV_EVENT_OTHER, MDV_EVENT_PORT_UP, MDV_EVENT_PORT_DOWN };
 enum mdv_record_port { MDV_PORT_PROBE, MDV_PORT_CONFIGURE, MDV_PORT_START, MDV_PORT_STOP, MDV_PORT_CLOSE };
 enum mdv_record_queue { MDV_QUEUE_START, MDV_QUEUE_STOP };
 /** As enum mlxpmd_qcause. */

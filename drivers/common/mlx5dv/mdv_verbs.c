@@ -361,7 +361,9 @@ verbs_health_check(struct mdv_dev *dev)
 static uint32_t
 event_bit(struct mdv_dev *dev, const struct ibv_async_event *event)
 {
-	MDV_RECORD(dev, .kind = MDV_RECORD_EVENT, .op = event->event_type, .object = event->element.port_num);
+	MDV_RECORD(dev, .kind = MDV_RECORD_EVENT, .op = event->event_type, .object = event->element.port_num,
+		   .value = event->event_type == IBV_EVENT_PORT_ACTIVE ? MDV_EVENT_PORT_UP :
+			    event->event_type == IBV_EVENT_PORT_ERR ? MDV_EVENT_PORT_DOWN : MDV_EVENT_OTHER);
 	switch (event->event_type) {
 	case IBV_EVENT_PORT_ACTIVE:
 	case IBV_EVENT_PORT_ERR:

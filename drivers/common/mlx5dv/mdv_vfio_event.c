@@ -305,6 +305,16 @@ mdv_vfio_events_down(struct mdv_dev *dev)
 	(void)mdv_msi_free(v->msi);
 }
 
+/* What an event is for the recorder. */
+static enum mdv_record_event
+port_event(const struct prm_eqe *eqe)
+{
+	if (eqe->type != PRM_EVENT_TYPE_PORT_CHANGE)
+		return MDV_EVENT_OTHER;
+	return eqe->sub_type == PRM_PORT_CHANGE_SUBTYPE_ACTIVE ? MDV_EVENT_PORT_UP :
+	       eqe->sub_type == PRM_PORT_CHANGE_SUBTYPE_DOWN ? MDV_EVENT_PORT_DOWN : MDV_EVENT_OTHER;
+}
+
 uint32_t
 mdv_vfio_events_take(struct mdv_dev *dev)
 {
@@ -315,7 +325,7 @@ mdv_vfio_events_take(struct mdv_dev *dev)
 	pthread_mutex_lock(&v->eq_lock);
 	mdv_msi_drain(v->msi);
 	while (mdv_eq_take(v->eq, &eqe)) {
-		MDV_RECORD(dev, .kind = MDV_RECORD_EVENT, .op = eqe.type);
+		MDV_RECORD(dev, .kind = MDV_RECORD_EVENT, .op = eqe.type, .value = port_event(&eqe));
 		if (eqe.type == PRM_EVENT_TYPE_PORT_CHANGE)
 			events |= MDV_EVENT_LINK;
 	}
