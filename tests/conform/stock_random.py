@@ -40,6 +40,12 @@ def type_behind_tag(flow):
     return "type" in eth_of(flow) and eth_of(flow).get("has_vlan") == (1, 1)
 
 
+def meta_with_gaps(flow):
+    """A set_meta behind another one, under a mask whose bits are not all in a row."""
+    masks = [change.meta[1] for change in flow.changes if change.meta]
+    return any(mask & (mask + (mask & -mask)) for mask in masks[1:])
+
+
 # Flows with which the stock PMD is wrong by rte_flow's documentation, and which are not compared:
 # {driver: [(what, predicate)]}.
 STOCK_WRONG = {
@@ -48,6 +54,8 @@ STOCK_WRONG = {
         ("under another mask than 0xffff the type matches what is behind a tag", type_in_part),
         # It returns after the first of both that it knows: types 0x0800 and 0x86dd, else has_vlan.
         ("of type and has_vlan 1 one is not matched", type_behind_tag),
+        # flow_dv_convert_modify_action() sets all bits from the first of the mask to the last.
+        ("bits of metadata that set_meta leaves out become 0", meta_with_gaps),
     ],
     "net_mlx5 dv_flow_en=0": [
         ("the type of an Ethernet item matches what is behind a tag, where it is the TPID", type_alone),
