@@ -83,7 +83,8 @@ def find_sites(tree, build, work, folder):
         say("configuring")
         must(["meson", "setup", str(build), str(tree)])
     say("generating the headers")
-    must(["ninja", "-C", str(build), "drivers/common/mlx5dv/prm/prm_enums.h", "devtools/mlxemu/profile_sources.h"])
+    must(["ninja", "-C", str(build), "drivers/common/mlx5dv/prm/prm_enums.h", "devtools/mlxemu/profile_sources.h",
+          "drivers/net/mlxpmd/mlxpmd_sources.h"])
     found = places.Finder(tree, build, folder).find(
         lambda i, n: say(f"reading source {i + 1} of {n}") if i % 10 == 0 else None)
     cache.write_text(json.dumps({"state": state, "sites": found}), encoding="utf-8")
