@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Register dumps by telemetry, and the dump that the driver takes when the firmware fails."""
+"""Register dumps and files of the recorder by telemetry, and the dump that the driver takes when the firmware fails."""
 import glob
 import os
 import pathlib
@@ -71,6 +71,21 @@ def bad_input(client):
     check(client.query("/mlxpmd/fwdump/take,0,0") is None, "take has one parameter")
 
 
+def recorder(client, kept):
+    """Files of the recorder on request, which devarg recorder=off does not prevent."""
+    path = f"{kept}/recorded"
+    answer = client.query(f"/mlxpmd/recorder,0,{path}")
+    check(answer == {"port": 0, "file": path} and os.stat(path).st_mode & 0o777 == 0o600, answer)
+    answer = client.query(f"/mlxpmd/recorder,0,{path}")
+    check(answer == {"port": 0, "errno": "EEXIST"}, answer)
+    answer = client.query("/mlxpmd/recorder,1")
+    check(answer == {"port": 1, "file": f"{kept}/recorder-0000:c1:00.1-0"}, answer)
+    for bad in (*BAD, ",0,", ",0,recorded", ",0,/a,/b", ",0,/" + 700 * "x"):
+        check(client.query(f"/mlxpmd/recorder{bad}") is None, f"recorder{bad}")
+    os.unlink(path)
+    os.unlink(answer["file"])
+
+
 def failure(testpmd, kept):
     """The firmware fails: the driver writes one dump to a file, which is kept when testpmd closes the port."""
     testpmd.ctl("health", "syndrome=16")
@@ -94,6 +109,7 @@ def run():
             client = Client()
             states(client, testpmd)
             bad_input(client)
+            recorder(client, kept)
             failure(testpmd, kept)
             testpmd.quit()
         check(os.listdir(kept) == [], os.listdir(kept))
