@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "log.h"
 #include "telemetry.h"
@@ -34,10 +35,10 @@ program_ports(const struct tm_program *p, pid_t *pid)
 	return ret;
 }
 
-/* Programs of the folder that answer or hang: the files of those that were killed stay. */
+/* Programs of the folder that run: the sockets of those that were killed stay. */
 struct found {
 	struct tm_program programs[PROGRAMS_MAX];
-	int ports[PROGRAMS_MAX];
+	int ports[PROGRAMS_MAX];	/* negative errno: of the connection */
 	pid_t pids[PROGRAMS_MAX];
 	size_t n, with_ports;
 };
@@ -50,12 +51,18 @@ programs_find(const char *folder, struct found *f)
 	for (size_t i = 0; i < n; i++) {
 		int ports = program_ports(&f->programs[i], &f->pids[f->n]);
 
-		if (ports < 0 && ports != -ETIMEDOUT)
+		if (ports == -ECONNREFUSED || ports == -ENOENT)
 			continue;
 		f->programs[f->n] = f->programs[i];
 		f->ports[f->n++] = ports;
 		f->with_ports += ports > 0;
 	}
+}
+
+static const char *
+reason(int ret)
+{
+	return ret == -ETIMEDOUT ? "does not answer" : strerror(-ret);
 }
 
 static void
@@ -64,7 +71,7 @@ found_list(const struct found *f, FILE *out)
 	fprintf(out, "%-24s %10s %s\n", "PREFIX", "PROCESS", "PORTS");
 	for (size_t i = 0; i < f->n; i++) {
 		if (f->ports[i] < 0)
-			fprintf(out, "%-24s %10s does not answer\n", f->programs[i].name, "-");
+			fprintf(out, "%-24s %10s %s\n", f->programs[i].name, "-", reason(f->ports[i]));
 		else
 			fprintf(out, "%-24s %10d %d\n", f->programs[i].name, f->pids[i], f->ports[i]);
 	}
@@ -89,12 +96,16 @@ tm_program_choose(const char *what, const char *folder, const char *name, struct
 		if (name != NULL ? strcmp(f.programs[i].name, name) != 0 : f.with_ports != 1 || f.ports[i] <= 0)
 			continue;
 		*chosen = f.programs[i];
-		if (f.ports[i] != 0)
+		/* One that does not answer may do so later. */
+		if (f.ports[i] > 0 || f.ports[i] == -ETIMEDOUT)
 			return 0;
-		tm_error("%s: program '%s' has no port of mlxpmd", what, name);
+		tm_error("%s: program '%s' %s", what, name, f.ports[i] == 0 ? "has no port of mlxpmd" :
+			 reason(f.ports[i]));
 		return -ENOENT;
 	}
-	if (name != NULL)
+	if (access(folder, R_OK | X_OK) != 0 && errno != ENOENT)
+		tm_error("%s: %s: %s: run as the user of the program", what, folder, strerror(errno));
+	else if (name != NULL)
 		tm_error("%s: no program with --file-prefix %s runs, or it has no telemetry (%s)", what, name, folder);
 	else if (f.n == 0)
 		tm_error("%s: no DPDK program with telemetry runs (%s)", what, folder);

@@ -51,7 +51,7 @@ const char *tm_telemetry_folder(char *buf, size_t size);
 size_t tm_telemetry_find(const char *folder, struct tm_program *programs, size_t max);
 
 /* program.c */
-/** Print the programs of a folder that answer or hang: the sockets of those that were killed stay. */
+/** Print the programs of a folder that run. */
 void tm_programs_list(const char *folder, FILE *out);
 /**
  * Find the program with a name, without one (NULL) the only program with ports of mlxpmd.

@@ -54,6 +54,7 @@ static const char usage[] =
 "  --delay SECONDS        interval of the readings, 0.1 to 60 (1)\n"
 "  --port PORT            only this port (all)\n"
 "  --sort COLUMN          order of the queues: queue pps packets errors (queue)\n"
+"  --drops                drops by the driver's account of packets, /mlxpmd/drops, which waits for the device\n"
 "  --batch                print each reading as text; ends with status 1 when the program ends\n"
 "  -n, --count N          with --batch: end after N readings (no limit)\n"
 "  --runtime-dir DIR      folder of EAL's run-time folders (/var/run/dpdk; $XDG_RUNTIME_DIR/dpdk of a user)\n"
@@ -145,6 +146,9 @@ option_take(struct top *t, struct choice *c, int option)
 	case 'b':
 		t->batch = true;
 		break;
+	case 'a':
+		t->account = true;
+		break;
 	case 'n':
 		return number_parse("--count", optarg, UINT32_MAX, &t->count);
 	case 'p':
@@ -168,7 +172,7 @@ static const struct option options[] = {
 	{ "file-prefix", required_argument, NULL, 'f' }, { "list", no_argument, NULL, 'l' },
 	{ "delay", required_argument, NULL, 'd' }, { "port", required_argument, NULL, 'p' },
 	{ "sort", required_argument, NULL, 's' }, { "batch", no_argument, NULL, 'b' },
-	{ "count", required_argument, NULL, 'n' }, { "runtime-dir", required_argument, NULL, 'r' },
+	{ "drops", no_argument, NULL, 'a' }, { "count", required_argument, NULL, 'n' }, { "runtime-dir", required_argument, NULL, 'r' },
 	{ "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 },
 };
 

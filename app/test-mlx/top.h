@@ -25,7 +25,7 @@ enum top_sort { TOP_SORT_QUEUE, TOP_SORT_PPS, TOP_SORT_PACKETS, TOP_SORT_ERRORS,
 
 /** What the program reported of a port; NULL: nothing. */
 struct top_port {
-	json_t *info, *link, *queues, *stats, *clock, *tasks;
+	json_t *info, *link, *queues, *stats, *clock, *tasks, *account;
 	uint64_t vectors, interrupts;	/**< of the device in /proc/interrupts: their number, sum of their counts */
 	unsigned int id;
 };
@@ -54,6 +54,7 @@ struct top {
 	int port;			/**< shown; -1 = all */
 	enum top_sort sort;
 	bool shown[TOP_PARTS];
+	bool account;			/**< read /mlxpmd/drops, which waits for the device */
 	/* state */
 	bool paused;
 	struct tm_telemetry telemetry;

@@ -22,7 +22,7 @@
 static void
 port_free(struct top_port *p)
 {
-	json_t *const replies[] = { p->info, p->link, p->queues, p->stats, p->clock, p->tasks };
+	json_t *const replies[] = { p->info, p->link, p->queues, p->stats, p->clock, p->tasks, p->account };
 
 	for (unsigned int i = 0; i < RTE_DIM(replies); i++)
 		json_decref(replies[i]);
@@ -88,6 +88,8 @@ port_read(struct top *t, struct top_port *p)
 	p->stats = query(t, "/mlxpmd/stats", p->id, -1);
 	p->clock = query(t, "/mlxpmd/clock", p->id, -1);
 	p->tasks = query(t, "/mlxpmd/tasks", p->id, -1);
+	if (t->account)
+		p->account = query(t, "/mlxpmd/drops", p->id, -1);
 	pci = json_string_value(json_object_get(p->info, "pci"));
 	if (in == NULL)
 		return;
@@ -144,10 +146,15 @@ reading_take(struct top *t, struct top_reading *r)
 	json_t *list = tm_telemetry_query(&t->telemetry, "/mlxpmd/list");
 
 	for (size_t i = 0; i < json_array_size(list) && r->nb_ports < RTE_DIM(r->ports); i++) {
-		struct top_port *p = &r->ports[r->nb_ports++];
+		struct top_port *p = &r->ports[r->nb_ports];
 
-		p->id = json_integer_value(json_array_get(list, i));
+		*p = (struct top_port) { .id = json_integer_value(json_array_get(list, i)) };
 		port_read(t, p);
+		/* A port that was closed meanwhile has no information. */
+		if (p->info != NULL)
+			r->nb_ports++;
+		else
+			port_free(p);
 	}
 	json_decref(list);
 	r->at_ns = tm_now_ns();

@@ -28,6 +28,7 @@ static const char *const help[] = {
 	"s             sort the queues by the next of: queue, pps, packets, errors",
 	"n, N          next, previous port",
 	"a             all ports",
+	"d             drops by the driver's account (/mlxpmd/drops), which waits for the device",
 	"1 2 3 4 5     show or hide ports, queues, drops, clock, interrupts",
 	"arrows, page up and down, Home, End   scroll",
 };
@@ -172,6 +173,9 @@ key_handle(struct screen *s, struct top *t, int key)
 		break;
 	case 's':
 		t->sort = (t->sort + 1) % TOP_SORTS;
+		break;
+	case 'd':
+		t->account = !t->account;
 		break;
 	case 'n':
 		port_step(t, 1);

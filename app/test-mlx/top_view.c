@@ -164,6 +164,7 @@ struct loss {
 	char where[12], what[48];
 	uint64_t total;
 	double rate;
+	bool kept;		/* packets that wait, or that the application has */
 };
 
 typedef void (*loss_visit_t)(void *arg, const struct loss *l);
@@ -179,6 +180,31 @@ loss_visit(const struct top *t, const json_t *before, const json_t *now, const c
 	visit(arg, &l);
 }
 
+/* A direction of the driver's account of packets: the places between its begin and its end. */
+static void
+account_visit(const struct top *t, const struct top_port *p, const char *direction, loss_visit_t visit, void *arg)
+{
+	const json_t *before = json_object_get(earlier(t, p)->account, direction);
+	json_t *places = json_object_get(p->account, direction), *place;
+	struct loss l;
+	const char *name;
+
+	json_object_foreach(places, name, place) {
+		const char *is = string(place, "is");
+
+		if (strcmp(is, "lost") != 0 && strcmp(is, "kept") != 0)
+			continue;
+		l = (struct loss) {
+			.total = value(place, "packets"), .rate = rate(t, json_object_get(before, name), place, "packets"),
+			/* The rest of the sum is not 0 while packets move, and can become less. */
+			.kept = strcmp(is, "kept") == 0 || strcmp(name, "unexplained") == 0,
+		};
+		snprintf(l.where, sizeof(l.where), "%s", direction);
+		snprintf(l.what, sizeof(l.what), "%s", name);
+		visit(arg, &l);
+	}
+}
+
 /* All of a port, those that are 0 included. */
 static void
 losses(const struct top *t, const struct top_port *p, loss_visit_t visit, void *arg)
@@ -187,6 +213,11 @@ losses(const struct top *t, const struct top_port *p, loss_visit_t visit, void *
 	const char *name;
 	json_t *item;
 
+	if (p->account != NULL) {
+		account_visit(t, p, "rx", visit, arg);
+		account_visit(t, p, "tx", visit, arg);
+		return;
+	}
 	loss_visit(t, b->stats, p->stats, "device", "missed", visit, arg);
 	json_object_foreach(json_object_get(p->stats, "counters"), name, item)
 		if (matches(name, counter_errors, RTE_DIM(counter_errors)))
@@ -213,7 +244,7 @@ drop_line(void *arg, const struct loss *l)
 
 	if (l->total == 0)
 		return;
-	line_add(d->v, l->rate > 0 ? TOP_ALERT : TOP_PLAIN, "%4u %-8s %-32s %9s %16" PRIu64, d->port, l->where,
+	line_add(d->v, l->rate > 0 && !l->kept ? TOP_ALERT : TOP_PLAIN, "%4u %-8s %-32s %9s %16" PRIu64, d->port, l->where,
 		 l->what, rate_text(d->t, l->rate, r), l->total);
 	d->shown++;
 }
@@ -223,7 +254,8 @@ loss_add(void *arg, const struct loss *l)
 {
 	double *total = arg;
 
-	*total = sum(*total, l->rate);
+	if (!l->kept)
+		*total = sum(*total, l->rate);
 }
 
 /* ------------------------------------------------------------------ parts */
