@@ -34,9 +34,14 @@ handle_fill(struct rte_intr_handle *handle, struct rte_eth_dev_data *data)
 	int rc = rte_intr_vec_list_alloc(handle, "mlxpmd_intr_vec", data->nb_rx_queues);
 	uint16_t i;
 
-	/* EAL does not read descriptors of this type; mdv_vector_ack() does. */
+	/*
+	 * EAL reads as many bytes as the driver states: none, since mdv_vector_ack() reads. Of the types that it does
+	 * not read this is the one with a vector for each queue (rte_intr_cap_multiple()), as event adapters need.
+	 */
 	if (rc == 0)
-		rc = rte_intr_type_set(handle, RTE_INTR_HANDLE_EXT);
+		rc = rte_intr_type_set(handle, RTE_INTR_HANDLE_VDEV);
+	if (rc == 0)
+		rc = rte_intr_efd_counter_size_set(handle, 0);
 	for (i = 0; rc == 0 && i < data->nb_rx_queues; i++) {
 		const struct mlxpmd_rxq *rxq = data->rx_queues[i];
 
