@@ -30,6 +30,7 @@
 #include <rte_pci.h>
 
 #include "mdv_clock.h"
+#include "mdv_port.h"
 
 /* ------------------------------------------------------------------ devices and capabilities */
 
@@ -535,71 +536,12 @@ uint32_t mdv_mr_generation(const struct mdv_dev *dev);
 
 /* ------------------------------------------------------------------ port */
 
-/** State of the link. */
-struct mdv_link {
-	bool up;
-	/** 0: unknown. Without interface 2500 for a link of 1 Gb/s: the slowest lane that verbs has. */
-	uint32_t speed_mbps;
-};
-
 /**
  * Returns whether this process can change the settings of the port: in VFIO mode always, in verbs mode
  * if the kernel interface is in this network namespace.
  */
 __rte_internal
 bool mdv_port_owned(const struct mdv_dev *dev);
-
-/**
- * Operations of the port: dev->port->mtu_get(dev, &mtu). In verbs mode the settings are ioctls on the kernel
- * interface (netdevice(7)) and return its error, or -ENOTSUP without an interface in this network namespace.
- * In VFIO mode they are firmware commands.
- */
-/** Flow control by pause frames (IEEE 802.3, annex 31B). */
-struct mdv_pause {
-	bool rx;	/**< The port obeys the frames of its peer, */
-	bool tx;	/**< and sends some when its buffers fill. */
-};
-
-/** Memory of a module, in the order of `ethtool -m`. */
-struct mdv_module {
-	uint32_t type;	/**< ETH_MODULE_* of linux/ethtool.h, which are DPDK's RTE_ETH_MODULE_*. */
-	uint32_t bytes;
-};
-
-struct mdv_port_ops {
-	/** Reads the state (ibv_query_port(3)) and the speed (ETHTOOL_GLINKSETTINGS, else ibv_query_port()). */
-	int (*link)(struct mdv_dev *dev, struct mdv_link *link);
-	/**
-	 * Reads IFF_RUNNING of the kernel interface, which takes no firmware command. 0; -ENOTSUP no interface
-	 * here; -ENODEV the interface was deleted; other -errno. Logs nothing.
-	 */
-	int (*running)(struct mdv_dev *dev, bool *running);
-	/**
-	 * Reads the MAC address: of the interface, which is the one that the vport accepts; without interface
-	 * the permanent address of the vport (QUERY_NIC_VPORT_CONTEXT).
-	 */
-	int (*mac_get)(struct mdv_dev *dev, uint8_t mac[6]);
-	int (*mac_set)(struct mdv_dev *dev, const uint8_t mac[6]);
-	int (*mtu_get)(struct mdv_dev *dev, uint16_t *mtu);
-	int (*mtu_set)(struct mdv_dev *dev, uint16_t mtu);
-	int (*promisc_set)(struct mdv_dev *dev, bool on);
-	int (*allmulti_set)(struct mdv_dev *dev, bool on);
-	int (*mcast)(struct mdv_dev *dev, const uint8_t mac[6], bool add); /**< Joins or leaves a group. */
-	/**
-	 * Adds or removes a further unicast address of the interface (RTM_NEWNEIGH and RTM_DELNEIGH with NTF_SELF,
-	 * as `bridge fdb`), or of the vport. 0, also if it was so before; -errno, logs nothing: the caller can
-	 * receive the address by promiscuous mode.
-	 */
-	int (*ucast)(struct mdv_dev *dev, const uint8_t mac[6], bool add);
-	int (*up_get)(struct mdv_dev *dev, bool *up);
-	int (*up_set)(struct mdv_dev *dev, bool up);
-	/** Pause frames: ETHTOOL_GPAUSEPARAM and ETHTOOL_SPAUSEPARAM, or register PFCC. */
-	int (*pause_get)(struct mdv_dev *dev, struct mdv_pause *pause);
-	int (*pause_set)(struct mdv_dev *dev, const struct mdv_pause *pause);
-	/** The module: ETHTOOL_GMODULEINFO and ETHTOOL_GMODULEEEPROM, or register MCIA. -EIO: there is none. */
-	int (*module_info)(struct mdv_dev *dev, struct mdv_module *module);
-	int (*module_read)(struct mdv_dev *dev, uint32_t offset, uint32_t bytes, uint8_t *data);
-};
 
 /** Upper bound of mdv_counters_count(), and of all counters. */
 #define MDV_COUNTERS_MAX 64
