@@ -149,9 +149,9 @@ static const struct {
 	STAT(rx_lro_packets), STAT(rx_lro_segments),
 	STAT(rx_out_of_buffer), STAT(rx_filtered), STAT(rx_kernel), STAT(rx_dropped_by_rule),
 	STAT(rx_missed), STAT(rx_port_discards), STAT(rx_error_frames), STAT(rx_cqes_lost), STAT(rx_fcs_errors),
-	STAT(rx_undersize), STAT(rx_oversize), STAT(rx_link_down), STAT(rx_wire_lost), STAT(rx_elsewhere), STAT(rx_pause_frames),
-	STAT(tx_errors), STAT(tx_discards), STAT(tx_link_down), STAT(tx_oversize), STAT(tx_dropped_by_rule),
-	STAT(tx_wire_lost), STAT(tx_spoofed), STAT(tx_unswitched),
+	STAT(rx_undersize), STAT(rx_oversize), STAT(rx_link_down), STAT(rx_wire_lost), STAT(rx_elsewhere),
+	STAT(rx_pause_frames), STAT(tx_errors), STAT(tx_discards), STAT(tx_link_down), STAT(tx_oversize),
+	STAT(tx_dropped_by_rule), STAT(tx_wire_lost), STAT(tx_spoofed), STAT(tx_unswitched),
 	STAT(rx_errors), STAT(doorbells), STAT(late_doorbells), STAT(wqe_fetch_bytes), STAT(cqes), STAT(dma_reads),
 	STAT(dma_read_bytes), STAT(dma_writes), STAT(dma_write_bytes),
 };
