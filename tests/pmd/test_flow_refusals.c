@@ -131,7 +131,7 @@ actions(void)
 		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION(METER)), ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION,
 		  "action METER: meters are not supported" },
 		{ group0, ITEMS(ITEM(ETH), ITEM(VLAN)), ACTIONS(ACTION(OF_SET_VLAN_PCP), TO_QUEUE(0)), ENOTSUP,
-		  RTE_FLOW_ERROR_TYPE_ACTION, "action OF_SET_VLAN_PCP: the device changes the id of a tag" },
+		  RTE_FLOW_ERROR_TYPE_ACTION, "action OF_SET_VLAN_PCP is of sent packets (egress)" },
 		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION(SAMPLE), TO_QUEUE(0)), ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION,
 		  "action SAMPLE: packets are not copied; count" },
 		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION(CONNTRACK), TO_QUEUE(0)), ENOTSUP,

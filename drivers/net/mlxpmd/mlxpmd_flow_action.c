@@ -252,8 +252,6 @@ reason(enum rte_flow_action_type type)
 		return "the port has no embedded switch; queue and rss deliver to this port";
 	case RTE_FLOW_ACTION_TYPE_METER:
 		return "meters are not supported; drop is";
-	case RTE_FLOW_ACTION_TYPE_OF_SET_VLAN_PCP:
-		return "the device changes the id of a tag, not its priority; of_set_vlan_vid and of_pop_vlan are supported";
 	case RTE_FLOW_ACTION_TYPE_SAMPLE:
 		return "packets are not copied; count counts them, and mark selects them for the application";
 	case RTE_FLOW_ACTION_TYPE_CONNTRACK:
