@@ -99,7 +99,7 @@ struct mlxpmd_flow_counter {
 	struct mlxpmd_flow_bulk *bulk; /**< What the device has. */
 	uint64_t packets, bytes; /**< At the last reset. */
 	uint64_t begin;		/**< Packets that the device had counted before. */
-	uint8_t uses;		/**< Bits of what its flows are, or were: 1 << egress: they drop; or MLXPMD_FLOW_PASSES. */
+	uint8_t uses;		/**< Bits: it has, or had, flows that drop (1 << egress), MLXPMD_FLOW_PASSES. */
 	uint64_t seen;		/**< The last reading of drops that met it. */
 };
 
