@@ -421,8 +421,9 @@ test_entry_refusals(void)
 	REFUSED(fte_exec(&e), FTE_ACTION); /* neither drop nor forward */
 	prm_flow_context_set_action(ctx, PRM_FLOW_ACTION_ALLOW);
 	REFUSED(fte_exec(&e), FTE_ACTION);
+	/* Of sent packets. */
 	prm_flow_context_set_action(ctx, PRM_FLOW_ACTION_DROP | PRM_FLOW_ACTION_VLAN_PUSH);
-	REFUSED(fte_exec(&e), FTE_ACTION);
+	REFUSED(fte_exec(&e), FTE_CHANGE);
 	prm_flow_context_set_action(ctx, PRM_FLOW_ACTION_FWD_DEST);
 	REFUSED(fte_exec(&e), FTE_LISTS);
 	prm_flow_context_set_action(ctx, PRM_FLOW_ACTION_DROP | PRM_FLOW_ACTION_COUNT);
