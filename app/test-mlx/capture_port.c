@@ -187,7 +187,7 @@ killed_clean(struct capture *c)
 		disable(c, direction_flags[i]);
 	/* It may have captured one queue only. */
 	c->all_queues = false;
-	for (c->queue = 0; c->queue < RTE_MAX(c->nb_queues[0], c->nb_queues[1]); c->queue++)
+	for (c->queue = 0; c->queue < (uint64_t)RTE_MAX(c->nb_queues[0], c->nb_queues[1]); c->queue++)
 		disable(c, RTE_PDUMP_FLAG_RXTX);
 	usleep(LEAVE_US);
 	capture_free(c);

@@ -122,7 +122,7 @@ capture_program_read(struct capture *c)
 		tm_error("capture: the program reports no device of port %u", (unsigned int)c->port);
 		return -ENODEV;
 	}
-	if (!c->all_queues && c->queue >= RTE_MAX(c->nb_queues[0], c->nb_queues[1])) {
+	if (!c->all_queues && c->queue >= (uint64_t)RTE_MAX(c->nb_queues[0], c->nb_queues[1])) {
 		tm_error("capture: port %u has no queue %u", (unsigned int)c->port, (unsigned int)c->queue);
 		return -EINVAL;
 	}
