@@ -86,9 +86,12 @@ def ethtool(program, mode):
         # rte_eth_dev_get_reg_info(): a dump of the card's registers.
         regs = pathlib.Path(work) / "regs"
         size = int(shell.run(f"regs 0 {regs}", r"Port 0: (\d+) bytes").group(1))
-        # Not supported by the driver: ethdev reports ENOTSUP.
-        shell.run("pause 0", "Port 0: Operation not supported")
+        shell.run("pause 0", "Rx pause: off\nTx pause: off")
+        shell.run("pause 0 full autoneg off", "Rx pause: on\nTx pause: on")
+        shell.run("pause 0", "Rx pause: on\nTx pause: on")
+        shell.run("pause 0 none autoneg off", "Rx pause: off\nTx pause: off")
         check(regs.stat().st_size == size > 4 * REGISTERS and any(regs.read_bytes()), f"registers: {size} bytes")
+        # Not supported by the driver: ethdev reports ENOTSUP.
         shell.run(f"eeprom 0 {work}/eeprom", "Port 0: Operation not supported")
         # The port still works, with its new address: the program sends back received frames.
         changed = bytes.fromhex("02000000aa01")
