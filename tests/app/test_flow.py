@@ -167,7 +167,7 @@ MISTAKES = (
     (CREATE + "eth / end actions modify_field dst_colour 1 / end", "modify_field has no 'dst_colour'"),
     # By the driver.
     (CREATE + "eth / end actions queue index 4 / end", "refused: Rx queue 4 does not exist: the port has 4"),
-    ("flow validate 0 egress pattern eth / end actions drop / end", "refused"),
+    ("flow validate 0 egress pattern eth / end actions queue index 0 / end", "refused"),
     ("flow destroy 0", "rule N is missing"), ("flow destroy 0 5", "'5' in place of rule"),
     ("flow destroy 0 rule 5", "no flow rule #5"), ("flow query 0 5 count", "no flow rule #5"),
     ("flow query 0 0 colour", "count or age, not 'colour'"), ("flow list 0 gruppe 1", "'gruppe' in place of group"),
