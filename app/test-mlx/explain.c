@@ -65,13 +65,19 @@ refusal(const char *word, const char *more)
 	return 0;
 }
 
-/* A word that is no status may be the path of a file. */
+/* A word that is no status may be the path of a file; one that is may be the name of a recorder's file. */
 static bool
 is_path(const char *word)
 {
+	struct recorder r;
 	uint64_t status;
+	char why[128];
 	uint8_t found;
 
+	if (recorder_read(word, &r, why, sizeof(why)) == 0) {
+		recorder_free(&r);
+		return true;
+	}
 	return mdv_status_find(word, &found) != 0 && tm_parse_u64(word, 0, UINT64_MAX, &status) != 0 &&
 	       (strchr(word, '/') != NULL || access(word, F_OK) == 0);
 }
@@ -102,10 +108,11 @@ recording(const char *path, bool json)
 int
 tm_explain(unsigned int n, const char *const words[])
 {
-	const bool json = n == 2 && strcmp(words[1], "--json") == 0;
+	const bool json = n == 2 && (strcmp(words[0], "--json") == 0 || strcmp(words[1], "--json") == 0);
+	const char *path = n > 0 ? words[json && strcmp(words[0], "--json") == 0] : NULL;
 
-	if ((n == 1 || json) && is_path(words[0]))
-		return recording(words[0], json);
+	if (json || (n == 1 && is_path(path)))
+		return recording(path, json);
 	if (n == 2 && strcmp(words[0], "cqe") == 0)
 		return completion(words[1]);
 	if ((n == 1 && strcmp(words[0], "cqe") != 0) || n == 2)

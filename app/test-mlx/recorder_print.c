@@ -19,7 +19,7 @@
 #define LINE_BYTES 512
 
 static const char *const reasons[MDV_RECORDER_REASONS] = {
-	[MDV_RECORDER_REQUEST] = "on request", [MDV_RECORDER_DEVICE] = "because the device failed or was removed",
+	[MDV_RECORDER_REQUEST] = "on request", [MDV_RECORDER_DEVICE] = "because the device failed",
 	[MDV_RECORDER_QUEUE] = "because a queue was given up",
 };
 
@@ -111,6 +111,51 @@ run_describe(const struct recorder *r, unsigned int i, unsigned int n, char *tex
 
 /* ------------------------------------------------------------------ text */
 
+/* Why the file was written. */
+static const char *
+reason_text(const struct recorder *r, const struct recorder_cause *cause)
+{
+	return r->head.reason == MDV_RECORDER_DEVICE && strcmp(cause->id, "removed") == 0 ? "because the device was removed" :
+											     reasons[r->head.reason];
+}
+
+/* The last successful start of the port before a time; NULL: none is in the file. */
+static const struct mdv_record *
+port_start(const struct recorder *r, uint64_t time_ns)
+{
+	const struct mdv_record *found = NULL, *end = r->records + r->n;
+
+	for (const struct mdv_record *rec = r->records; rec < end && rec->time_ns <= time_ns; rec++)
+		if (rec->kind == MDV_RECORD_PORT && rec->op == MDV_PORT_START && !recorder_is_failure(rec))
+			found = rec;
+	return found;
+}
+
+static void
+when_print(FILE *out, const struct recorder *r, const struct mdv_record *at)
+{
+	const struct mdv_record *start = port_start(r, at->time_ns);
+	char text[48];
+
+	fprintf(out, "when:           %s UTC", time_text(since_1970_ns(r, at->time_ns), "%Y-%m-%d %H:%M:%S", text, sizeof(text)));
+	if (start != NULL)
+		fprintf(out, ", %.3f s after the port was started", seconds(start->time_ns, at->time_ns));
+	fprintf(out, ", %.3f s before the file was written\n", seconds(at->time_ns, r->head.written_monotonic_ns));
+}
+
+static void
+reproduce_print(FILE *out, const struct recorder_cause *cause)
+{
+	if (cause->command[0] == '\0') {
+		fprintf(out, "to reproduce:   no rule of mlxemu: %s\n", cause->no_command);
+		return;
+	}
+	fprintf(out, "to reproduce:   %s\n", cause->command);
+	/* Programs do not get the health syndrome from the kernel. */
+	fprintf(out, "                (the nearest rule: `after N` delays it, `count N` limits it%s)\n",
+		strstr(cause->command, "do fatal syndrome=1") != NULL ? "; syndrome=1 replaces the one that dmesg has" : "");
+}
+
 static void
 summary_print(FILE *out, const struct recorder *r, const struct recorder_cause *cause)
 {
@@ -120,19 +165,14 @@ summary_print(FILE *out, const struct recorder *r, const struct recorder_cause *
 	fprintf(out, "port %u, %s (%s%s%s), firmware %s, %s, by %s\n", h->port_id, h->device, h->ibdev,
 		h->netdev[0] != '\0' ? ", " : "", h->netdev, h->firmware, h->driver,
 		h->mode == MDV_OPEN_VFIO ? "VFIO" : "verbs");
-	fprintf(out, "written by process %" PRIu32 " %s at %s UTC, %u records\n\n", h->pid, reasons[h->reason],
+	fprintf(out, "written by process %" PRIu32 " %s at %s UTC, %u records\n\n", h->pid, reason_text(r, cause),
 		time_text(h->written_ns, "%Y-%m-%d %H:%M:%S", at, sizeof(at)), r->n);
 	fprintf(out, "what happened:  %s\n", cause->what);
 	if (cause->at != NULL)
-		fprintf(out, "when:           %s UTC, %.3f s before the file was written\n",
-			time_text(since_1970_ns(r, cause->at->time_ns), "%Y-%m-%d %H:%M:%S", at, sizeof(at)),
-			seconds(cause->at->time_ns, h->written_monotonic_ns));
+		when_print(out, r, cause->at);
 	fprintf(out, "likely cause:   %s\n", cause->likely);
 	fprintf(out, "what to do:     %s\n", cause->todo);
-	if (cause->command[0] != '\0')
-		fprintf(out, "to reproduce:   %s\n", cause->command);
-	else
-		fprintf(out, "to reproduce:   no rule of mlxemu: %s\n", cause->no_command);
+	reproduce_print(out, cause);
 }
 
 static void
@@ -158,7 +198,7 @@ recorder_print(FILE *out, const struct recorder *r)
 	recorder_cause_find(r, &cause);
 	summary_print(out, r, &cause);
 	origin = origin_ns(r, &cause);
-	fprintf(out, "\n%-15s  %13s   (seconds from %s)\n", "time, UTC", "relative", cause.at != NULL ? "the cause, which is marked" :
+	fprintf(out, "\n%-15s  %13s   (of the end of what took time; seconds from %s)\n", "time, UTC", "relative", cause.at != NULL ? "the cause, which is marked" :
 		"the writing of the file");
 	overwritten_print(out, r);
 	for (unsigned int i = 0; i < r->n; i += n) {
@@ -182,7 +222,7 @@ json_summary(const struct recorder *r, const struct recorder_cause *cause)
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:s, s:I, s:s, s:s, s:s, s:s, s:s}",
 			 "device", h->device, "rdma_device", h->ibdev, "interface", h->netdev, "firmware", h->firmware,
 			 "driver", h->driver, "mode", h->mode == MDV_OPEN_VFIO ? "vfio" : "verbs",
-			 "written", reasons[h->reason], "port", (int)h->port_id, "pid", (json_int_t)h->pid,
+			 "written", reason_text(r, cause), "port", (int)h->port_id, "pid", (json_int_t)h->pid,
 			 "cause", cause->id, "written_ns", (json_int_t)h->written_ns, "what", cause->what,
 			 "likely", cause->likely, "todo", cause->todo, "reproduce", cause->command,
 			 "no_reproduction", cause->no_command != NULL ? cause->no_command : "");

@@ -101,7 +101,7 @@ static void
 add_quiet(struct text *t, const struct mdv_record *rec)
 {
 	if (rec->flags & MDV_RECORD_QUIET)
-		add(t, ", which is no failure: the driver tries whether it works");
+		add(t, ": the driver only tried, and does without");
 }
 
 static void
@@ -143,7 +143,8 @@ event(struct text *t, const struct recorder *r, const struct mdv_record *rec)
 	if (r->head.mode == MDV_OPEN_VFIO)
 		add(t, "event of the device: %s", mdv_event_name(rec->op));
 	else
-		add(t, "event of the kernel: %s", ibv_event_type_str(rec->op));
+		add(t, "event of the kernel: %s%s", ibv_event_type_str(rec->op),
+		    rec->op == IBV_EVENT_DEVICE_FATAL ? ", which reports a failure or a removal" : "");
 	if (rec->object != 0)
 		add(t, ", port %" PRIu32 " of the RDMA device", rec->object);
 	if (rec->value == MDV_EVENT_PORT_UP || rec->value == MDV_EVENT_PORT_DOWN)
@@ -159,9 +160,14 @@ fatal(struct text *t, const struct recorder *r __rte_unused, const struct mdv_re
 }
 
 static void
-removed(struct text *t, const struct recorder *r __rte_unused, const struct mdv_record *rec __rte_unused)
+removed(struct text *t, const struct recorder *r, const struct mdv_record *rec __rte_unused)
 {
-	add(t, "the device is removed: nothing is sent to it any more");
+	bool failed = false;
+
+	/* After a failure the driver does the same, and nothing was removed. */
+	for (unsigned int i = 0; i < r->n; i++)
+		failed |= r->records[i].kind == MDV_RECORD_FATAL;
+	add(t, "%s: nothing is sent to it any more", failed ? "the driver stops using the device" : "the device is removed");
 }
 
 static void
