@@ -75,15 +75,6 @@ static const struct option options[] = {
 };
 
 static int
-number(const char *name, const char *text, uint64_t min, uint64_t max, uint64_t *value)
-{
-	if (tm_parse_u64(text, min, max, value) == 0)
-		return 0;
-	tm_error("capture: %s: bad value '%s', allowed: %" PRIu64 " to %" PRIu64, name, text, min, max);
-	return -EINVAL;
-}
-
-static int
 direction(const char *text, uint32_t *directions)
 {
 	if (strcmp(text, "rx") == 0)
@@ -116,16 +107,16 @@ option_take(struct capture *c, int option)
 		c->quiet = true;
 		return 0;
 	case 's':
-		return number("--snaplen", optarg, 1, UINT16_MAX, &c->snaplen);
+		return tm_parse_number("capture: --snaplen", optarg, 1, UINT16_MAX, &c->snaplen);
 	case 'd':
 		return direction(optarg, &c->directions);
 	case 'q':
 		c->all_queues = false;
-		return number("--queue", optarg, 0, RTE_MAX_QUEUES_PER_PORT - 1, &c->queue);
+		return tm_parse_number("capture: --queue", optarg, 0, RTE_MAX_QUEUES_PER_PORT - 1, &c->queue);
 	case 'n':
-		return number("--count", optarg, 1, INT64_MAX, &c->count);
+		return tm_parse_number("capture: --count", optarg, 1, INT64_MAX, &c->count);
 	case 'b':
-		return number("--buffers", optarg, 512, 1 << 24, &c->buffers);
+		return tm_parse_number("capture: --buffers", optarg, 512, 1 << 24, &c->buffers);
 	case 't':
 		if (tm_parse_seconds(optarg, &c->duration_s) == 0 && c->duration_s > 0)
 			return 0;
@@ -153,7 +144,7 @@ args_parse(struct capture *c, int argc, char **argv)
 		return -EINVAL;
 	}
 	c->path = argv[optind + 1];
-	return number("PORT", argv[optind], 0, RTE_MAX_ETHPORTS - 1, &c->port);
+	return tm_parse_number("capture: PORT", argv[optind], 0, RTE_MAX_ETHPORTS - 1, &c->port);
 }
 
 /* Processors that this process may use, as EAL's --lcores has them: lcore 0 on all of them. */

@@ -334,12 +334,10 @@ option_take(struct choice *c, int option)
 		c->helps = true;
 		return 0;
 	case 'p':
-		if (tm_parse_u64(optarg, 0, RTE_MAX_ETHPORTS - 1, &port) == 0) {
-			c->port = port;
-			return 0;
-		}
-		tm_error("drops: --port: bad value '%s', allowed: 0 to %u", optarg, RTE_MAX_ETHPORTS - 1);
-		return -EINVAL;
+		if (tm_parse_number("drops: --port", optarg, 0, RTE_MAX_ETHPORTS - 1, &port) != 0)
+			return -EINVAL;
+		c->port = port;
+		return 0;
 	default:
 		return -EINVAL;
 	}

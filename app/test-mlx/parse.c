@@ -31,6 +31,15 @@ tm_parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *value)
 }
 
 int
+tm_parse_number(const char *name, const char *text, uint64_t min, uint64_t max, uint64_t *value)
+{
+	if (tm_parse_u64(text, min, max, value) == 0)
+		return 0;
+	tm_error("%s: bad value '%s', allowed: %" PRIu64 " to %" PRIu64, name, text, min, max);
+	return -EINVAL;
+}
+
+int
 tm_parse_seconds(const char *text, double *value)
 {
 	char *end;

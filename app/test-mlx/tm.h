@@ -209,6 +209,8 @@ const struct tm_engine *tm_engine_at(unsigned int i);
 
 /* parse.c: text to values; 0 or -EINVAL without a message */
 int tm_parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *value);
+/** The same for an option, with a message that begins with its name. */
+int tm_parse_number(const char *name, const char *text, uint64_t min, uint64_t max, uint64_t *value);
 int tm_parse_seconds(const char *text, double *value);
 int tm_parse_len(const char *text, uint16_t *min, uint16_t *max);
 /** Comma-separated offload names to bits; reports an unknown name with tm_error(). */

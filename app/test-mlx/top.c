@@ -109,15 +109,6 @@ sort_parse(const char *text, enum top_sort *sort)
 	return -EINVAL;
 }
 
-static int
-number_parse(const char *name, const char *text, uint64_t max, uint64_t *value)
-{
-	if (tm_parse_u64(text, 0, max, value) == 0)
-		return 0;
-	tm_error("top: %s: bad value '%s', allowed: 0 to %" PRIu64, name, text, max);
-	return -EINVAL;
-}
-
 /* Options that choose what is done. */
 struct choice {
 	const char *folder, *prefix;
@@ -150,9 +141,9 @@ option_take(struct top *t, struct choice *c, int option)
 		t->account = true;
 		break;
 	case 'n':
-		return number_parse("--count", optarg, UINT32_MAX, &t->count);
+		return tm_parse_number("top: --count", optarg, 0, UINT32_MAX, &t->count);
 	case 'p':
-		ret = number_parse("--port", optarg, RTE_MAX_ETHPORTS - 1, &value);
+		ret = tm_parse_number("top: --port", optarg, 0, RTE_MAX_ETHPORTS - 1, &value);
 		t->port = value;
 		return ret;
 	case 's':
