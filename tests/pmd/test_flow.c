@@ -13,8 +13,8 @@
 static struct rte_flow_error error;
 static const struct rte_flow_attr group0 = { .ingress = 1 };
 
-static struct rte_flow *
-create(const struct rte_flow_attr *attr, const struct rte_flow_item *items, const struct rte_flow_action *actions)
+struct rte_flow *
+flow_create(const struct rte_flow_attr *attr, const struct rte_flow_item *items, const struct rte_flow_action *actions)
 {
 	struct rte_flow *flow;
 
@@ -25,8 +25,8 @@ create(const struct rte_flow_attr *attr, const struct rte_flow_item *items, cons
 	return flow;
 }
 
-static void
-destroy(struct rte_flow *flow)
+void
+flow_destroy(struct rte_flow *flow)
 {
 	if (flow != NULL)
 		CHECK_OK(rte_flow_destroy(PORT_A, flow, &error));
@@ -256,12 +256,12 @@ matches(void)
 		struct rte_flow *lead = NULL, *rest = NULL, *flow;
 
 		if (group != 0) {
-			lead = create(&group0, ITEMS(ITEM(ETH)), ACTIONS(JUMP(9)));
-			rest = create(&(struct rte_flow_attr){ .ingress = 1, .group = 9, .priority = 1000 },
-				      ITEMS(ITEM(ETH)), ACTIONS(TO_QUEUE(0)));
+			lead = flow_create(&group0, ITEMS(ITEM(ETH)), ACTIONS(JUMP(9)));
+			rest = flow_create(&(struct rte_flow_attr){ .ingress = 1, .group = 9, .priority = 1000 },
+					   ITEMS(ITEM(ETH)), ACTIONS(TO_QUEUE(0)));
 		}
 		for (unsigned int i = 0; i < RTE_DIM(match_cases); i++) {
-			flow = create(&in, match_cases[i].items, ACTIONS(TO_QUEUE(3)));
+			flow = flow_create(&in, match_cases[i].items, ACTIONS(TO_QUEUE(3)));
 			f = udp_to(4000);
 			match_cases[i].hit(&f);
 			CHECK(queue_of(&f) == 3, "%s, group %u: does not match", match_cases[i].name, in.group);
@@ -270,19 +270,19 @@ matches(void)
 				match_cases[i].miss(&f);
 				CHECK(queue_of(&f) == 0, "%s, group %u: matches", match_cases[i].name, in.group);
 			}
-			destroy(flow);
+			flow_destroy(flow);
 			f = udp_to(4000);
 			match_cases[i].hit(&f);
 			CHECK(queue_of(&f) == 0, "%s, group %u: matches when it is destroyed", match_cases[i].name, in.group);
 		}
-		destroy(rest);
-		destroy(lead);
+		flow_destroy(rest);
+		flow_destroy(lead);
 	}
 	/* A frame that the port's own rules do not take. */
 	f = udp_to(4000);
 	other_dst(&f);
 	CHECK_EQ(queue_of(&f), NO_QUEUE);
-	create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(TO_QUEUE(2)));
+	flow_create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(TO_QUEUE(2)));
 	CHECK_EQ(queue_of(&f), 2);
 	CHECK_OK(rte_flow_flush(PORT_A, &error));
 	CHECK_EQ(queue_of(&f), NO_QUEUE);
@@ -302,7 +302,7 @@ multicast(void)
 		f = udp_to(4000);
 		f.dst = all.hdr.dst_addr;
 		CHECK_EQ(queue_of(&f), 0);
-		flow = create(&group0, ITEMS(ITEM_SPEC(ETH, &all, &eth_dst_mask)), ACTIONS(TO_QUEUE(3)));
+		flow = flow_create(&group0, ITEMS(ITEM_SPEC(ETH, &all, &eth_dst_mask)), ACTIONS(TO_QUEUE(3)));
 		CHECK_EQ(queue_of(&f), 3);
 		f.ether_type = RTE_ETHER_TYPE_ARP;
 		CHECK_EQ(queue_of(&f), 3);
@@ -312,18 +312,18 @@ multicast(void)
 		CHECK_EQ(queue_of(&f), 0);
 		f.dst.addr_bytes[0] = 0x02;
 		CHECK_EQ(queue_of(&f), promiscuous ? 0 : NO_QUEUE);
-		destroy(flow);
+		flow_destroy(flow);
 		f.dst = all.hdr.dst_addr;
 		CHECK_EQ(queue_of(&f), 0);
 	}
 	/* The mode changes while there is such a flow. */
-	flow = create(&group0, ITEMS(ITEM_SPEC(ETH, &all, &eth_dst_mask)), ACTIONS(TO_QUEUE(3)));
+	flow = flow_create(&group0, ITEMS(ITEM_SPEC(ETH, &all, &eth_dst_mask)), ACTIONS(TO_QUEUE(3)));
 	CHECK_OK(rte_eth_promiscuous_disable(PORT_A));
 	CHECK_EQ(queue_of(&f), 3);
 	CHECK_OK(rte_eth_promiscuous_enable(PORT_A));
 	CHECK_EQ(queue_of(&f), 3);
 	CHECK_OK(rte_eth_promiscuous_disable(PORT_A));
-	destroy(flow);
+	flow_destroy(flow);
 }
 
 /* ------------------------------------------------------------------ actions */
@@ -343,7 +343,7 @@ static void
 targets(void)
 {
 	const struct pmd_frame f = udp_to(4000), other = udp_to(4001);
-	struct rte_flow *flow = create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(ACTION(COUNT), ACTION(DROP)));
+	struct rte_flow *flow = flow_create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(ACTION(COUNT), ACTION(DROP)));
 	uint64_t bytes;
 
 	CHECK_EQ(queue_of(&f), NO_QUEUE);
@@ -354,12 +354,12 @@ targets(void)
 	CHECK_EQ(hits(flow, true, &bytes), 2);
 	CHECK_EQ(hits(flow, false, &bytes), 0);
 	CHECK_EQ(bytes, 0);
-	destroy(flow);
+	flow_destroy(flow);
 	if (!pmd_devarg(PORT_A, "open=vfio")) {
-		flow = create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(ACTION(SEND_TO_KERNEL), ACTION(COUNT)));
+		flow = flow_create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(ACTION(SEND_TO_KERNEL), ACTION(COUNT)));
 		CHECK_EQ(queue_of(&f), NO_QUEUE);
 		CHECK_EQ(hits(flow, false, &bytes), 1);
-		destroy(flow);
+		flow_destroy(flow);
 	}
 	CHECK_EQ(queue_of(&f), 0);
 }
@@ -373,25 +373,25 @@ marks(void)
 	struct rte_flow *flow, *lead;
 
 	for (unsigned int i = 0; i < RTE_DIM(ids); i++) {
-		flow = create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(MARK(ids[i]), TO_QUEUE(1)));
+		flow = flow_create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(MARK(ids[i]), TO_QUEUE(1)));
 		CHECK_EQ(queue_of(&f), 1);
 		CHECK_EQ(arrived.flags & both, both);
 		CHECK_EQ(arrived.mark, ids[i]);
 		CHECK_EQ(queue_of(&other), 0);
 		CHECK_EQ(arrived.flags & both, 0);
-		destroy(flow);
+		flow_destroy(flow);
 	}
-	flow = create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(ACTION(FLAG), TO_QUEUE(1)));
+	flow = flow_create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(ACTION(FLAG), TO_QUEUE(1)));
 	CHECK_EQ(queue_of(&f), 1);
 	CHECK_EQ(arrived.flags & both, RTE_MBUF_F_RX_FDIR);
-	destroy(flow);
+	flow_destroy(flow);
 	/* Given on the way. */
-	lead = create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(MARK(77), JUMP(3)));
-	flow = create(&(struct rte_flow_attr){ .ingress = 1, .group = 3 }, ITEMS(ITEM(ETH)), ACTIONS(TO_QUEUE(2)));
+	lead = flow_create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(MARK(77), JUMP(3)));
+	flow = flow_create(&(struct rte_flow_attr){ .ingress = 1, .group = 3 }, ITEMS(ITEM(ETH)), ACTIONS(TO_QUEUE(2)));
 	CHECK_EQ(queue_of(&f), 2);
 	CHECK_EQ(arrived.mark, 77);
-	destroy(flow);
-	destroy(lead);
+	flow_destroy(flow);
+	flow_destroy(lead);
 }
 
 /* In each group: a lower priority first, whatever the order of creation; equal ones by the depth of their headers. */
@@ -405,26 +405,26 @@ priorities(void)
 		struct rte_flow *flow[3], *lead = NULL;
 
 		if (group != 0)
-			lead = create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(JUMP(5)));
+			lead = flow_create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(JUMP(5)));
 		for (unsigned int turn = 0; turn < 2; turn++) {
 			attr.priority = turn;
-			flow[turn] = create(&attr, ITEMS(UDP_TO(4000)), ACTIONS(TO_QUEUE(1 + turn)));
+			flow[turn] = flow_create(&attr, ITEMS(UDP_TO(4000)), ACTIONS(TO_QUEUE(1 + turn)));
 			attr.priority = 1 - turn;
-			flow[1 - turn] = create(&attr, ITEMS(UDP_TO(4000)), ACTIONS(TO_QUEUE(2 - turn)));
+			flow[1 - turn] = flow_create(&attr, ITEMS(UDP_TO(4000)), ACTIONS(TO_QUEUE(2 - turn)));
 			CHECK_EQ(queue_of(&f), 1);
-			destroy(flow[0]);
+			flow_destroy(flow[0]);
 			CHECK_EQ(queue_of(&f), 2);
-			destroy(flow[1]);
+			flow_destroy(flow[1]);
 		}
 		attr.priority = 0;
-		flow[0] = create(&attr, ITEMS(ITEM(ETH)), ACTIONS(TO_QUEUE(1)));
-		flow[1] = create(&attr, ITEMS(ITEM(ETH), ITEM(IPV4)), ACTIONS(TO_QUEUE(2)));
+		flow[0] = flow_create(&attr, ITEMS(ITEM(ETH)), ACTIONS(TO_QUEUE(1)));
+		flow[1] = flow_create(&attr, ITEMS(ITEM(ETH), ITEM(IPV4)), ACTIONS(TO_QUEUE(2)));
 		CHECK_EQ(queue_of(&f), 2);
-		flow[2] = create(&attr, ITEMS(UDP_TO(4000)), ACTIONS(TO_QUEUE(3)));
+		flow[2] = flow_create(&attr, ITEMS(UDP_TO(4000)), ACTIONS(TO_QUEUE(3)));
 		CHECK_EQ(queue_of(&f), 3);
 		for (unsigned int i = 0; i < RTE_DIM(flow); i++)
-			destroy(flow[i]);
-		destroy(lead);
+			flow_destroy(flow[i]);
+		flow_destroy(lead);
 	}
 }
 
@@ -449,14 +449,14 @@ rss_key(const uint8_t *own, const uint8_t *used)
 	static const uint16_t queues[] = { 1, 2 };
 	const struct rte_flow_action_rss conf = { .types = RTE_ETH_RSS_NONFRAG_IPV4_UDP, .queue = queues,
 						  .queue_num = 2, .key = own, .key_len = own != NULL ? 40 : 0 };
-	struct rte_flow *flow = create(&group0, ITEMS(ITEM(ETH), ITEM(IPV4)), ACTIONS(ACTION_CONF(RSS, &conf)));
+	struct rte_flow *flow = flow_create(&group0, ITEMS(ITEM(ETH), ITEM(IPV4)), ACTIONS(ACTION_CONF(RSS, &conf)));
 	const struct pmd_frame f = udp_to(4000);
 	uint32_t tuple[] = { f.src_ip, f.dst_ip, (uint32_t)f.src_port << 16 | f.dst_port };
 	uint32_t hash = rte_softrss(tuple, RTE_DIM(tuple), used);
 
 	CHECK_EQ(queue_of(&f), queues[hash % 2]);
 	CHECK_EQ(arrived.hash, hash);
-	destroy(flow);
+	flow_destroy(flow);
 }
 
 static void
@@ -466,7 +466,7 @@ rss(void)
 	struct rte_flow_action_rss conf = { .types = RTE_ETH_RSS_NONFRAG_IPV4_UDP, .queue_num = 3, .queue = queues };
 	unsigned int count[QUEUES] = { 0 }, used = 0;
 	struct pmd_frame f = udp_to(4000);
-	struct rte_flow *flow = create(&group0, ITEMS(ITEM(ETH), ITEM(IPV4)), ACTIONS(ACTION_CONF(RSS, &conf)));
+	struct rte_flow *flow = flow_create(&group0, ITEMS(ITEM(ETH), ITEM(IPV4)), ACTIONS(ACTION_CONF(RSS, &conf)));
 	int queue;
 
 	for (uint16_t i = 0; i < 96; i++) {
@@ -489,11 +489,11 @@ rss(void)
 	f = udp_to(4000);
 	ipv6(&f);
 	CHECK_EQ(queue_of(&f), 0);
-	destroy(flow);
+	flow_destroy(flow);
 	CHECK_EQ(queue_of(&f), 0);
 	/* A symmetric hash is the same in both directions. */
 	conf.func = RTE_ETH_HASH_FUNCTION_SYMMETRIC_TOEPLITZ;
-	flow = create(&group0, ITEMS(ITEM(ETH), ITEM(IPV4), ITEM(UDP)), ACTIONS(ACTION_CONF(RSS, &conf)));
+	flow = flow_create(&group0, ITEMS(ITEM(ETH), ITEM(IPV4), ITEM(UDP)), ACTIONS(ACTION_CONF(RSS, &conf)));
 	for (uint16_t i = 0; i < 16; i++) {
 		f = udp_to(4000);
 		f.src_port = 100 * i;
@@ -501,7 +501,7 @@ rss(void)
 		swap(&f);
 		CHECK_EQ(queue_of(&f), queue);
 	}
-	destroy(flow);
+	flow_destroy(flow);
 }
 
 static void
@@ -523,8 +523,8 @@ indirect(void)
 		const struct rte_flow_item_udp udp = { .hdr.dst_port = rte_cpu_to_be_16(4000 + i) };
 		const struct rte_flow_item_udp mask = { .hdr.dst_port = RTE_BE16(0xffff) };
 
-		flow[i] = create(&group0, ITEMS(ITEM_SPEC(UDP, &udp, &mask)),
-				 ACTIONS(ACTION_CONF(INDIRECT, counter), ACTION_CONF(INDIRECT, to)));
+		flow[i] = flow_create(&group0, ITEMS(ITEM_SPEC(UDP, &udp, &mask)),
+				      ACTIONS(ACTION_CONF(INDIRECT, counter), ACTION_CONF(INDIRECT, to)));
 		f = udp_to(4000 + i);
 		CHECK_EQ(queue_of(&f), 2);
 	}
@@ -532,8 +532,8 @@ indirect(void)
 	CHECK_OK(rte_flow_action_handle_query(PORT_A, counter, &count, &error));
 	CHECK_EQ(count.hits, 2);
 	CHECK(rte_flow_action_handle_query(PORT_A, to, &count, &error) < 0);
-	destroy(flow[0]);
-	destroy(flow[1]);
+	flow_destroy(flow[0]);
+	flow_destroy(flow[1]);
 	CHECK_OK(rte_flow_action_handle_destroy(PORT_A, counter, &error));
 	CHECK_OK(rte_flow_action_handle_destroy(PORT_A, to, &error));
 }
@@ -565,8 +565,8 @@ ageing(void)
 	void *contexts[4];
 
 	CHECK_OK(rte_eth_dev_callback_register(PORT_A, RTE_ETH_EVENT_FLOW_AGED, on_aged, NULL));
-	flow[0] = create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(ACTION_CONF(AGE, &one), ACTION(DROP)));
-	flow[1] = create(&group0, ITEMS(UDP_TO(4001)), ACTIONS(ACTION_CONF(AGE, &two), TO_QUEUE(1)));
+	flow[0] = flow_create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(ACTION_CONF(AGE, &one), ACTION(DROP)));
+	flow[1] = flow_create(&group0, ITEMS(UDP_TO(4001)), ACTIONS(ACTION_CONF(AGE, &two), TO_QUEUE(1)));
 	CHECK_EQ(rte_flow_get_aged_flows(PORT_A, contexts, RTE_DIM(contexts), &error), 0);
 	CHECK(AWAIT(queue_of(&f) == 1 && aged_events != 0, 10000), "no event");
 	CHECK_EQ(rte_flow_get_aged_flows(PORT_A, NULL, 0, &error), 1);
@@ -581,8 +581,8 @@ ageing(void)
 	CHECK_EQ(rte_flow_get_aged_flows(PORT_A, contexts, RTE_DIM(contexts), &error), 1);
 	CHECK(contexts[0] == &young);
 	CHECK(rte_flow_query(PORT_A, flow[0], ACTIONS(ACTION(QUEUE)), &query, &error) == -ENOTSUP);
-	destroy(flow[0]);
-	destroy(flow[1]);
+	flow_destroy(flow[0]);
+	flow_destroy(flow[1]);
 	CHECK_OK(rte_eth_dev_callback_unregister(PORT_A, RTE_ETH_EVENT_FLOW_AGED, on_aged, NULL));
 }
 
@@ -593,26 +593,26 @@ static void
 restart(void)
 {
 	const struct pmd_frame f = udp_to(4000), other = udp_to(4001);
-	struct rte_flow *flow = create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(ACTION(COUNT), TO_QUEUE(3)));
+	struct rte_flow *flow = flow_create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(ACTION(COUNT), TO_QUEUE(3)));
 	struct rte_flow *lead, *inner;
 	uint64_t bytes;
 
 	CHECK_EQ(queue_of(&f), 3);
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
-	lead = create(&group0, ITEMS(UDP_TO(4001)), ACTIONS(JUMP(2)));
-	inner = create(&(struct rte_flow_attr){ .ingress = 1, .group = 2 }, ITEMS(ITEM(ETH)),
-		       ACTIONS(MARK(5), TO_QUEUE(1)));
+	lead = flow_create(&group0, ITEMS(UDP_TO(4001)), ACTIONS(JUMP(2)));
+	inner = flow_create(&(struct rte_flow_attr){ .ingress = 1, .group = 2 }, ITEMS(ITEM(ETH)),
+			    ACTIONS(MARK(5), TO_QUEUE(1)));
 	CHECK_OK(rte_eth_dev_start(PORT_A));
 	CHECK_EQ(queue_of(&f), 3);
 	CHECK_EQ(hits(flow, false, &bytes), 2);
 	CHECK_EQ(queue_of(&other), 1);
 	CHECK_EQ(arrived.mark, 5);
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
-	destroy(inner);
+	flow_destroy(inner);
 	CHECK_OK(rte_eth_dev_start(PORT_A));
 	CHECK_EQ(queue_of(&other), NO_QUEUE);
-	destroy(lead);
-	destroy(flow);
+	flow_destroy(lead);
+	flow_destroy(flow);
 	CHECK_EQ(queue_of(&other), 0);
 }
 
@@ -629,7 +629,7 @@ isolated(void)
 	CHECK_OK(rte_eth_dev_start(PORT_A));
 	CHECK_EQ(pmd_send(PORT_B, 0, &f), 1);
 	CHECK_EQ(pmd_recv(PORT_A, 0, &m, 1, 200), 0);
-	create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(TO_QUEUE(1)));
+	flow_create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(TO_QUEUE(1)));
 	CHECK_EQ(pmd_send(PORT_B, 0, &f), 1);
 	REQUIRE(pmd_recv(PORT_A, 1, &m, 1, 5000) == 1);
 	rte_pktmbuf_free(m);
@@ -645,8 +645,8 @@ static void
 dump(void)
 {
 	static const struct rte_flow_attr attr = { .ingress = 1, .group = 4, .priority = 7 };
-	struct rte_flow *flow = create(&attr, ITEMS(ITEM(ETH), ITEM(IPV4), UDP_TO(4000)),
-				       ACTIONS(MARK(1), TO_QUEUE(3)));
+	struct rte_flow *flow = flow_create(&attr, ITEMS(ITEM(ETH), ITEM(IPV4), UDP_TO(4000)),
+					    ACTIONS(MARK(1), TO_QUEUE(3)));
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *file = open_memstream(&text, &bytes);
@@ -656,7 +656,7 @@ dump(void)
 	CHECK(strstr(text, "group 4 priority 7 match outer_headers.ip_protocol=0x11/0xff") != NULL, "%s", text);
 	CHECK(strstr(text, "outer_headers.udp_dport=0xfa0/0xffff action queues 3 tag 0x2") != NULL, "%s", text);
 	free(text);
-	destroy(flow);
+	flow_destroy(flow);
 }
 
 int
@@ -690,8 +690,8 @@ main(int argc, char **argv)
 	dump();
 	flow_async();
 	/* Closing the port destroys what is left. */
-	create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(ACTION(COUNT), JUMP(1)));
-	create(&(struct rte_flow_attr){ .ingress = 1, .group = 1 }, ITEMS(ITEM(ETH)), ACTIONS(TO_QUEUE(1)));
+	flow_create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(ACTION(COUNT), JUMP(1)));
+	flow_create(&(struct rte_flow_attr){ .ingress = 1, .group = 1 }, ITEMS(ITEM(ETH)), ACTIONS(TO_QUEUE(1)));
 	pmd_ports_down();
 	return pmd_fini();
 }

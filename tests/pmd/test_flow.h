@@ -23,6 +23,11 @@
 #define UDP_TO(port) ITEM_SPEC(UDP, (&(const struct rte_flow_item_udp){ .hdr.dst_port = RTE_BE16(port) }), \
 			       (&(const struct rte_flow_item_udp){ .hdr.dst_port = RTE_BE16(0xffff) }))
 
+/** Validates and creates a flow of PORT_A. */
+struct rte_flow *flow_create(const struct rte_flow_attr *attr, const struct rte_flow_item *items,
+			     const struct rte_flow_action *actions);
+/** Destroys a flow of PORT_A; NULL is allowed. */
+void flow_destroy(struct rte_flow *flow);
 /** The queue of PORT_A at which a frame arrives that PORT_B sends; -1: at none. */
 int flow_queue_of(const uint8_t *frame, uint16_t bytes);
 /** The same for a UDP frame to a port. */

@@ -18,24 +18,6 @@ static const struct rte_flow_action_set_meta meta_7 = { .data = 7, .mask = UINT3
 static const struct rte_flow_item_meta is_7 = { .data = 7 };
 #define UDP_ITEMS ITEMS(ITEM(ETH), ITEM(IPV4), UDP_TO(PORT))
 
-static struct rte_flow *
-create(const struct rte_flow_attr *attr, const struct rte_flow_item *items, const struct rte_flow_action *actions)
-{
-	struct rte_flow *flow;
-
-	memset(&error, 0, sizeof(error));
-	flow = rte_flow_create(PORT_A, attr, items, actions, &error);
-	CHECK(flow != NULL, "%s", error.message != NULL ? error.message : "no message");
-	return flow;
-}
-
-static void
-destroy(struct rte_flow *flow)
-{
-	if (flow != NULL)
-		CHECK_OK(rte_flow_destroy(PORT_A, flow, &error));
-}
-
 static struct pmd_frame
 udp_to(uint16_t port)
 {
@@ -104,17 +86,17 @@ hits(struct rte_flow *flow)
 static void
 targets(void)
 {
-	struct rte_flow *drop = create(&group0, UDP_ITEMS, ACTIONS(ACTION(COUNT), ACTION(DROP))), *count;
+	struct rte_flow *drop = flow_create(&group0, UDP_ITEMS, ACTIONS(ACTION(COUNT), ACTION(DROP))), *count;
 
 	CHECK_EQ(ttl_of(PORT), -1);
 	CHECK_EQ(ttl_of(PORT + 1), 64);
 	CHECK_EQ(flow_queue_of_udp(PORT), 0);
 	CHECK_EQ(hits(drop), 1);
-	destroy(drop);
-	count = create(&group0, UDP_ITEMS, ACTIONS(ACTION(COUNT)));
+	flow_destroy(drop);
+	count = flow_create(&group0, UDP_ITEMS, ACTIONS(ACTION(COUNT)));
 	CHECK_EQ(ttl_of(PORT), 64);
 	CHECK_EQ(hits(count), 1);
-	destroy(count);
+	flow_destroy(count);
 }
 
 /* Counters that flows share. */
@@ -129,14 +111,14 @@ indirect(void)
 
 	REQUIRE(handle != NULL);
 	for (unsigned int i = 0; i < RTE_DIM(flow); i++)
-		flow[i] = create(&group0, ITEMS(ITEM(ETH), ITEM(IPV4), UDP_TO(PORT + i)),
-				 ACTIONS(ACTION_CONF(INDIRECT, handle)));
+		flow[i] = flow_create(&group0, ITEMS(ITEM(ETH), ITEM(IPV4), UDP_TO(PORT + i)),
+				      ACTIONS(ACTION_CONF(INDIRECT, handle)));
 	CHECK_EQ(ttl_of(PORT), 64);
 	CHECK_EQ(ttl_of(PORT + 1), 64);
 	CHECK_OK(rte_flow_action_handle_query(PORT_A, handle, &read, &error));
 	CHECK_EQ(read.hits, 2);
-	destroy(flow[0]);
-	destroy(flow[1]);
+	flow_destroy(flow[0]);
+	flow_destroy(flow[1]);
 	CHECK_OK(rte_flow_action_handle_destroy(PORT_A, handle, &error));
 	CHECK(rte_flow_action_handle_create(PORT_A, &conf, &queue, &error) == NULL);
 	CHECK_EQ(rte_errno, ENOTSUP);
@@ -146,14 +128,14 @@ indirect(void)
 static void
 life(void)
 {
-	struct rte_flow *flow = create(&group0, UDP_ITEMS, ACTIONS(ACTION_CONF(SET_TTL, &ttl_9)));
+	struct rte_flow *flow = flow_create(&group0, UDP_ITEMS, ACTIONS(ACTION_CONF(SET_TTL, &ttl_9)));
 
 	CHECK_EQ(ttl_of(PORT), 9);
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
 	CHECK_OK(rte_eth_dev_start(PORT_A));
 	CHECK_EQ(ttl_of(PORT), 9);
 	CHECK_EQ(ttl_of(PORT + 1), 64);
-	destroy(flow);
+	flow_destroy(flow);
 	CHECK_EQ(ttl_of(PORT), 64);
 }
 
@@ -162,20 +144,20 @@ static void
 groups(void)
 {
 	static const struct rte_flow_attr received5 = { .ingress = 1, .group = 5 };
-	struct rte_flow *first = create(&group0, UDP_ITEMS, ACTIONS(ACTION_CONF(SET_META, &meta_7), JUMP(5)));
-	struct rte_flow *other = create(&group0, ITEMS(ITEM(ETH), ITEM(IPV4), UDP_TO(PORT + 1)), ACTIONS(JUMP(5)));
-	struct rte_flow *received = create(&received5, ITEMS(ITEM(ETH)), ACTIONS(TO_QUEUE(1)));
-	struct rte_flow *second = create(&group5, ITEMS(ITEM_SPEC(META, &is_7, NULL), ITEM(ETH), ITEM(IPV4)),
-					 ACTIONS(ACTION(COUNT), ACTION_CONF(SET_TTL, &ttl_9)));
+	struct rte_flow *first = flow_create(&group0, UDP_ITEMS, ACTIONS(ACTION_CONF(SET_META, &meta_7), JUMP(5)));
+	struct rte_flow *other = flow_create(&group0, ITEMS(ITEM(ETH), ITEM(IPV4), UDP_TO(PORT + 1)), ACTIONS(JUMP(5)));
+	struct rte_flow *received = flow_create(&received5, ITEMS(ITEM(ETH)), ACTIONS(TO_QUEUE(1)));
+	struct rte_flow *second = flow_create(&group5, ITEMS(ITEM_SPEC(META, &is_7, NULL), ITEM(ETH), ITEM(IPV4)),
+					      ACTIONS(ACTION(COUNT), ACTION_CONF(SET_TTL, &ttl_9)));
 
 	CHECK_EQ(ttl_of(PORT), 9);
 	CHECK_EQ(ttl_of(PORT + 1), 64);
 	CHECK_EQ(hits(second), 1);
-	destroy(second);
+	flow_destroy(second);
 	CHECK_EQ(ttl_of(PORT), 64);
-	destroy(received);
-	destroy(other);
-	destroy(first);
+	flow_destroy(received);
+	flow_destroy(other);
+	flow_destroy(first);
 }
 
 static void
@@ -220,7 +202,7 @@ templates(void)
 static void
 dump(void)
 {
-	struct rte_flow *flow = create(&group5, UDP_ITEMS, ACTIONS(ACTION_CONF(SET_TTL, &ttl_9)));
+	struct rte_flow *flow = flow_create(&group5, UDP_ITEMS, ACTIONS(ACTION_CONF(SET_TTL, &ttl_9)));
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *file = open_memstream(&text, &bytes);
@@ -230,7 +212,7 @@ dump(void)
 	CHECK(strstr(text, " egress group 5 priority 0 match ") != NULL, "%s", text);
 	CHECK(strstr(text, " action send modify 1") != NULL, "%s", text);
 	free(text);
-	destroy(flow);
+	flow_destroy(flow);
 }
 
 /* ------------------------------------------------------------------ what is added */
@@ -285,8 +267,8 @@ arrives_in(const struct rte_flow_attr *attr, const struct rte_flow_action *actio
 {
 	uint8_t inner[256], want[512];
 	uint16_t inner_bytes = plain(inner), l3 = 14, udp;
-	struct rte_flow *first = attr->group != 0 ? create(&group0, UDP_ITEMS, ACTIONS(JUMP(attr->group))) : NULL;
-	struct rte_flow *flow = create(attr, UDP_ITEMS, actions);
+	struct rte_flow *first = attr->group != 0 ? flow_create(&group0, UDP_ITEMS, ACTIONS(JUMP(attr->group))) : NULL;
+	struct rte_flow *flow = flow_create(attr, UDP_ITEMS, actions);
 	struct rte_ipv4_hdr *ip;
 	struct rte_mbuf *m;
 
@@ -309,8 +291,8 @@ arrives_in(const struct rte_flow_attr *attr, const struct rte_flow_action *actio
 		CHECK(memcmp(rte_pktmbuf_mtod(m, void *), want, (size_t)bytes + inner_bytes) == 0, "%s", what);
 		rte_pktmbuf_free(m);
 	}
-	destroy(flow);
-	destroy(first);
+	flow_destroy(flow);
+	flow_destroy(first);
 }
 
 /* The headers of a definition as bytes; what was 0 in it has its value. */
@@ -381,7 +363,7 @@ tags(void)
 	const struct rte_flow_action_of_set_vlan_vid vid = { .vlan_vid = RTE_BE16(0x123) };
 	const struct rte_flow_action_of_set_vlan_pcp pcp = { .vlan_pcp = 5 };
 	struct outer o = outer_make();
-	struct rte_flow *first = create(&group0, UDP_ITEMS, ACTIONS(JUMP(5))), *flow;
+	struct rte_flow *first = flow_create(&group0, UDP_ITEMS, ACTIONS(JUMP(5))), *flow;
 	struct rte_flow_action_raw_encap raw;
 	uint8_t frame[256], h[128];
 	struct rte_mbuf *m;
@@ -402,7 +384,7 @@ tags(void)
 			CHECK(strstr(error.message, "reformat_and_vlan_action") != NULL, "%s", error.message);
 			break;
 		}
-		flow = create(&group5, UDP_ITEMS, actions);
+		flow = flow_create(&group5, UDP_ITEMS, actions);
 		m = sent(PORT);
 		CHECK(m != NULL && rte_pktmbuf_pkt_len(m) == (uint32_t)at + bytes + 4);
 		if (m != NULL) {
@@ -412,9 +394,9 @@ tags(void)
 			      memcmp(got + 16, frame + 12, bytes - 12) == 0);
 			rte_pktmbuf_free(m);
 		}
-		destroy(flow);
+		flow_destroy(flow);
 	}
-	destroy(first);
+	flow_destroy(first);
 }
 
 static void
