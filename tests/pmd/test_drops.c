@@ -231,12 +231,19 @@ by_length(const struct loss *l)
 	return l->n;
 }
 
-static unsigned int
-by_link_a(const struct loss *l)
+/* The port that loses the packets. */
+static uint16_t
+loss_port(const struct loss *l)
 {
-	link_set(PORT_A, false);
+	return l->d == TX ? PORT_B : PORT_A;
+}
+
+static unsigned int
+by_link(const struct loss *l)
+{
+	link_set(loss_port(l), false);
 	send_some(l->n);
-	link_set(PORT_A, true);
+	link_set(loss_port(l), true);
 	return l->n;
 }
 
@@ -262,12 +269,6 @@ by_stopped_port(const struct loss *l)
 
 static struct rte_flow *rule;
 
-static uint16_t
-rule_port(const struct loss *l)
-{
-	return l->d == TX ? PORT_B : PORT_A;
-}
-
 static unsigned int
 by_flow(const struct loss *l)
 {
@@ -285,7 +286,7 @@ by_flow(const struct loss *l)
 	};
 	struct rte_flow_error error;
 
-	rule = rte_flow_create(rule_port(l), &attr, items, actions, &error);
+	rule = rte_flow_create(loss_port(l), &attr, items, actions, &error);
 	CHECK(rule != NULL, "%s", error.message);
 	send_to(NULL, RULE_PORT, 0, l->n);
 	send_some(OTHERS);
@@ -302,7 +303,7 @@ by_flow_destroyed(const struct loss *l)
 
 	account_read(&a);
 	send_to(NULL, RULE_PORT, 0, l->n);
-	CHECK_OK(rte_flow_destroy(rule_port(l), rule, &error));
+	CHECK_OK(rte_flow_destroy(loss_port(l), rule, &error));
 	return packets(&a, l->d, "rule_0") + l->n;
 }
 
@@ -437,15 +438,6 @@ by_tx_error(const struct loss *l)
 }
 
 static unsigned int
-by_link_b(const struct loss *l)
-{
-	link_set(PORT_B, false);
-	send_some(l->n);
-	link_set(PORT_B, true);
-	return l->n;
-}
-
-static unsigned int
 by_mtu(const struct loss *l)
 {
 	send_to(NULL, 0, RTE_ETHER_MAX_LEN + 100, l->n);
@@ -473,7 +465,7 @@ by_empty_packets(const struct loss *l)
 static const struct loss losses[] = {
 	{ "lost on the cable", by_rule, "on wire.tx match port=1 count %u do drop", 3, RX, NULL, NULL,
 	  SENT, "wire_lost" },
-	{ "cable of the receiver unplugged", by_link_a, NULL, 4, RX, NULL, NULL, RECEIVED, "link_down" },
+	{ "cable of the receiver unplugged", by_link, NULL, 4, RX, NULL, NULL, RECEIVED, "link_down" },
 	{ "wrong FCS", by_rule, "on wire.rx match port=0 count %u do fcs", 5, RX, "crc_errors", NULL,
 	  RECEIVED, "fcs_error" },
 	{ "longer than the MTU", by_length, NULL, 6, RX, "too_long", NULL, RECEIVED, "oversize" },
@@ -510,7 +502,7 @@ static const struct loss losses[] = {
 	  "on wqe.fetch match port=1 q=tx0 count %u do error syndrome=LOCAL_PROT_ERR", 1, TX, "error_protection", NULL },
 	{ "send WQE refused", by_tx_error,
 	  "on wqe.fetch match port=1 q=tx0 count %u do error syndrome=LOCAL_QP_OP_ERR", 1, TX, "error_operation", NULL },
-	{ "cable of the sender unplugged", by_link_b, NULL, 18, TX, "port_discards", NULL, SENT, "link_down" },
+	{ "cable of the sender unplugged", by_link, NULL, 18, TX, "port_discards", NULL, SENT, "link_down" },
 	{ "sent, longer than the MTU", by_mtu, NULL, 19, TX, "port_discards", NULL, SENT, "oversize" },
 	{ "flow rule of sent packets", by_flow, NULL, 20, TX, "rule_0", NULL, SENT, "rule" },
 	{ "the same, destroyed", by_flow_destroyed, NULL, 21, TX, "rules_others", NULL },
