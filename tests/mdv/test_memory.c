@@ -168,6 +168,103 @@ check_replaced_pool(struct mdv_dev *dev)
 	munmap(memory, 3 * chunk);
 }
 
+/** Counts the mbufs of a pool whose buffer is not found as a whole. */
+static void
+count_unregistered_buffers(struct rte_mempool *mp, void *arg, void *obj, unsigned int i)
+{
+	void **args = arg;
+	struct mdv_dev *dev = args[0];
+	unsigned int *missing = args[1];
+	const struct rte_mbuf *m = obj;
+	const struct mdv_mr_range *first = mdv_mr_find(dev, (uintptr_t)m->buf_addr);
+
+	(void)mp;
+	(void)i;
+	*missing += first == NULL || first != mdv_mr_find(dev, (uintptr_t)m->buf_addr + m->buf_len - 1);
+}
+
+static unsigned int
+unregistered_buffers(struct mdv_dev *dev, struct rte_mempool *mp)
+{
+	unsigned int missing = 0;
+	void *args[] = { dev, &missing };
+
+	CHECK_EQ(rte_mempool_obj_iter(mp, count_unregistered_buffers, args), mp->populated_size);
+	return missing;
+}
+
+/** A move of the buffers of a pool, as by another pool at its address. */
+static void
+buffer_move(struct rte_mempool *mp, void *by, void *obj, unsigned int i)
+{
+	struct rte_mbuf *m = obj;
+
+	(void)mp;
+	(void)i;
+	m->buf_addr = (char *)m->buf_addr + *(const ptrdiff_t *)by;
+}
+
+/**
+ * Pinned external buffers in two places: two keys, of the buffers and not of the mbufs, nothing of the gap. They are
+ * not registered at the ready event, because they are pinned later.
+ */
+static void
+check_pinned_pool(struct mdv_dev *dev)
+{
+	const size_t bytes = 64 * PAGE;
+	ptrdiff_t by = bytes / 2;
+	char *memory = mmap(NULL, 3 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	/* Neither the first buffer nor the last one ends at a page. */
+	struct rte_pktmbuf_extmem ext[] = {
+		{ .buf_ptr = memory + 64, .buf_iova = RTE_BAD_IOVA, .buf_len = bytes / 2, .elt_size = 1984 },
+		{ .buf_ptr = memory + 2 * bytes, .buf_iova = RTE_BAD_IOVA, .buf_len = bytes / 2, .elt_size = 1984 },
+	};
+	const unsigned int each = bytes / 2 / 1984;
+	const struct mdv_mr_set *set;
+	struct rte_mempool *mp;
+
+	REQUIRE(memory != MAP_FAILED);
+	mp = rte_pktmbuf_pool_create_extbuf("pinned", 2 * each, 0, 0, 1984, SOCKET_ID_ANY, ext, 2);
+	REQUIRE(mp != NULL);
+	CHECK(mdv_mr_pinned(mp));
+	CHECK_EQ(unregistered_buffers(dev, mp), 2 * each);
+	set = mdv_mr_mempool(dev, mp);
+	REQUIRE(set != NULL);
+	CHECK_EQ(set->n, 2);
+	CHECK_EQ(set->range[0].start, (uintptr_t)memory + 64);
+	CHECK_EQ(set->range[0].end, (uintptr_t)memory + 64 + (size_t)each * 1984);
+	CHECK_EQ(set->range[1].start, (uintptr_t)memory + 2 * bytes);
+	check_key(dev, &set->range[0]);
+	check_key(dev, &set->range[1]);
+	CHECK_EQ(unregistered_buffers(dev, mp), 0);
+	CHECK(mdv_mr_find(dev, (uintptr_t)memory + bytes) == NULL);
+	CHECK(mdv_mr_mempool(dev, mp) == set);
+	rte_mempool_obj_iter(mp, buffer_move, &by);
+	CHECK(unregistered_buffers(dev, mp) > 0);
+	CHECK(mdv_mr_mempool(dev, mp) != NULL);
+	CHECK_EQ(unregistered_buffers(dev, mp), 0);
+	rte_mempool_free(mp);
+	CHECK(mdv_mr_find(dev, (uintptr_t)memory + bytes) == NULL);
+	munmap(memory, 3 * bytes);
+}
+
+/** Mempools that have not pinned buffers, although their private data is as long, or starts with the same bytes. */
+static void
+check_not_pinned(void)
+{
+	struct rte_mempool *mp = rte_mempool_create_empty("private", 16, 64, 0, 64, SOCKET_ID_ANY, 0);
+	struct rte_pktmbuf_pool_private *priv;
+
+	REQUIRE(mp != NULL);
+	priv = rte_mempool_get_priv(mp);
+	memset(priv, 0, sizeof(*priv));
+	CHECK(!mdv_mr_pinned(mp));
+	priv->flags = RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF;
+	CHECK(!mdv_mr_pinned(mp));
+	rte_mempool_free(mp);
+	CHECK(!mdv_mr_pinned(rte_mempool_lookup("early")));
+}
+
 /** A pool without memory is refused; within a second it is not tried again. */
 static void
 check_failing_pool(struct mdv_dev *dev)
@@ -196,6 +293,8 @@ test_memory(struct mdv_dev *dev)
 	check_late_pool(dev);
 	check_chunks(dev);
 	check_replaced_pool(dev);
+	check_pinned_pool(dev);
+	check_not_pinned();
 	check_failing_pool(dev);
 	CHECK(mdv_mr_find(dev, 0) == NULL);
 	CHECK(mdv_mr_find(dev, UINTPTR_MAX) == NULL);

@@ -32,7 +32,7 @@ static unsigned int existing, registered, forgotten, dumped;
 static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
 static struct rte_mp_msg answer;
 static char dump[16];
-static struct rte_mempool pools[2];
+static struct rte_mempool pools[3]; /* The last one has pinned buffers. */
 static struct mlxpmd_port port = { .port_id = 3 };
 static struct rte_device device = { .name = "0000:c1:00.0" };
 static struct rte_eth_dev eth_dev = { .device = &device };
@@ -94,6 +94,7 @@ __wrap_rte_mempool_walk(void (*func)(struct rte_mempool *, void *), void *arg)
 {
 	func(&pools[0], arg);
 	func(&pools[1], arg);
+	func(&pools[2], arg);
 }
 
 int __wrap_rte_log(uint32_t level, uint32_t type, const char *format, ...);
@@ -151,6 +152,12 @@ mdv_mr_mempool(struct mdv_dev *dev, struct rte_mempool *mp)
 	registered++;
 	rte_errno = EFAULT;
 	return mp == &pools[0] ? &set : NULL;
+}
+
+bool
+mdv_mr_pinned(struct rte_mempool *mp)
+{
+	return mp == &pools[2];
 }
 
 void
@@ -216,6 +223,7 @@ test_requests(void)
 	}
 	CHECK_EQ(send_values(MLXPMD_MESSAGE_REGISTER, 3, &pools[0], ""), 0);
 	CHECK_EQ(send_values(MLXPMD_MESSAGE_REGISTER, 3, &pools[1], ""), -EFAULT);
+	CHECK_EQ(send_values(MLXPMD_MESSAGE_REGISTER, 3, &pools[2], ""), 0);
 	/* Neither a mempool nor a port of this driver. */
 	CHECK_EQ(send_values(MLXPMD_MESSAGE_REGISTER, 3, &other, ""), -ENOENT);
 	CHECK_EQ(send_values(MLXPMD_MESSAGE_REGISTER, 2, &pools[0], ""), -ENODEV);

@@ -488,9 +488,9 @@ struct mdv_mr_set {
  * Returns the registered ranges of a mempool and registers the mempool if necessary; adjacent chunks
  * share a memory key.
  *
- * Existing mempools are registered by mdv_open(), later ones at their ready event. They are
- * deregistered at their destroy event or when their memory is freed. Pinned external buffers
- * require mdv_mr_map_external() in addition.
+ * Existing mempools are registered by mdv_open(), later ones at their ready event, those with pinned external
+ * buffers by this function: rte_pktmbuf_pool_create_extbuf() pins buffers after that event. Of these mempools the
+ * buffers are registered, not the mbufs. They are deregistered at their destroy event or when their memory is freed.
  *
  * @return
  *   The ranges; NULL with rte_errno. A failed registration is retried at most once per second; until
@@ -498,6 +498,10 @@ struct mdv_mr_set {
  */
 __rte_internal
 const struct mdv_mr_set *mdv_mr_mempool(struct mdv_dev *dev, struct rte_mempool *mp);
+
+/** Has the mempool pinned external buffers (rte_pktmbuf_pool_create_extbuf())? It need not be one of mbufs. */
+__rte_internal
+bool mdv_mr_pinned(struct rte_mempool *mp);
 
 /**
  * Finds the registered range that contains addr, in mempools and external memory. Takes a read

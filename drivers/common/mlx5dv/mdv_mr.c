@@ -14,18 +14,6 @@
 
 #include "mdv_mr.h"
 
-static uintptr_t
-page_floor(uintptr_t addr, size_t page_bytes)
-{
-	return addr & ~((uintptr_t)page_bytes - 1);
-}
-
-static uintptr_t
-page_ceil(uintptr_t addr, size_t page_bytes)
-{
-	return page_floor(addr + page_bytes - 1, page_bytes);
-}
-
 /* ------------------------------------------------------------------ one key */
 
 static void
@@ -59,8 +47,8 @@ static int
 region_up(struct mdv_dev *dev, const struct mr_chunk *chunk, struct ibv_mr **mr,
 	  struct mdv_mr_range *range)
 {
-	uintptr_t start = page_floor(chunk->start, chunk->page_bytes);
-	size_t bytes = page_ceil(chunk->end, chunk->page_bytes) - start;
+	uintptr_t start = mdv_mr_page_floor(chunk->start, chunk->page_bytes);
+	size_t bytes = mdv_mr_page_ceil(chunk->end, chunk->page_bytes) - start;
 	int access = IBV_ACCESS_LOCAL_WRITE;
 
 	if (dev->caps.umr_relaxed_ordering)
@@ -74,48 +62,6 @@ region_up(struct mdv_dev *dev, const struct mr_chunk *chunk, struct ibv_mr **mr,
 	range->end = chunk->end;
 	range->lkey_be = rte_cpu_to_be_32((*mr)->lkey);
 	return 0;
-}
-
-/* ------------------------------------------------------------------ chunks */
-
-static int
-chunk_compare(const void *a, const void *b)
-{
-	const struct mr_chunk *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
-
-unsigned int
-mdv_mr_chunks_merge(struct mr_chunk *chunks, unsigned int n)
-{
-	unsigned int kept = 0;
-
-	if (n == 0)
-		return 0;
-	qsort(chunks, n, sizeof(*chunks), chunk_compare);
-	for (unsigned int i = 1; i < n; i++) {
-		struct mr_chunk *last = &chunks[kept];
-
-		if (page_floor(chunks[i].start, chunks[i].page_bytes) <=
-		    page_ceil(last->end, last->page_bytes)) {
-			last->end = RTE_MAX(last->end, chunks[i].end);
-			last->page_bytes = RTE_MIN(last->page_bytes, chunks[i].page_bytes);
-		} else {
-			chunks[++kept] = chunks[i];
-		}
-	}
-	return kept + 1;
-}
-
-/** Page size of memory: of its memory segment if it is EAL's, else of the system. */
-static size_t
-page_bytes_of(const void *addr)
-{
-	const struct rte_memseg *segment = rte_mem_virt2memseg(addr, NULL);
-	size_t system_page = sysconf(_SC_PAGESIZE);
-
-	return segment != NULL ? RTE_MAX((size_t)segment->hugepage_sz, system_page) : system_page;
 }
 
 /* ------------------------------------------------------------------ sets; control lock held */
@@ -196,28 +142,21 @@ entry_of_chunks(struct mdv_dev *dev, const struct rte_mempool *mp, const struct 
 	return e;
 }
 
-/** Registers all chunks of a mempool, or none. NULL with rte_errno, logged. */
+/** Registers all memory of a mempool, or none. NULL with rte_errno, logged. */
 static struct mr_entry *
 mempool_register(struct mdv_dev *dev, struct rte_mempool *mp)
 {
-	const struct rte_mempool_memhdr *memhdr = STAILQ_FIRST(&mp->mem_list);
-	const unsigned int room = mp->nb_mem_chunks;
-	struct mr_chunk *chunks;
-	struct mr_entry *e;
-	unsigned int n;
+	struct mr_chunk_list list = { .chunks = NULL };
+	struct mr_entry *e = NULL;
 
-	if (room == 0)
-		return MDV_FAIL_NULL(dev->name, EINVAL, "mempool %s has no memory yet", mp->name);
-	chunks = calloc(room, sizeof(*chunks));
-	if (chunks == NULL)
-		return MDV_FAIL_NULL(dev->name, ENOMEM, "no memory for %u chunks of mempool %s", room, mp->name);
-	for (n = 0; n < room && memhdr != NULL; n++, memhdr = STAILQ_NEXT(memhdr, next)) {
-		chunks[n].start = (uintptr_t)memhdr->addr;
-		chunks[n].end = chunks[n].start + memhdr->len;
-		chunks[n].page_bytes = page_bytes_of(memhdr->addr);
-	}
-	e = entry_of_chunks(dev, mp, chunks, mdv_mr_chunks_merge(chunks, n));
-	free(chunks);
+	mdv_mr_chunks_of(mp, &list);
+	if (list.full)
+		MDV_FAIL(dev->name, ENOMEM, "no memory for the chunks of mempool %s", mp->name);
+	else if (list.n == 0)
+		MDV_FAIL(dev->name, EINVAL, "mempool %s has no memory yet", mp->name);
+	else
+		e = entry_of_chunks(dev, mp, list.chunks, mdv_mr_chunks_merge(list.chunks, list.n));
+	free(list.chunks);
 	if (e != NULL)
 		MDV_LOG(DEBUG, dev->name, "mempool %s registered with %u keys", mp->name, e->set->n);
 	else
@@ -455,23 +394,31 @@ entry_fail(struct mdv_mr_table *t, const struct rte_mempool *mp, int err)
 
 /* ------------------------------------------------------------------ mempools */
 
+struct cover {
+	const struct mdv_mr_set *set;
+	bool all;
+};
+
+static void
+cover_one(void *arg, void *addr, size_t bytes)
+{
+	const uintptr_t start = (uintptr_t)addr;
+	struct cover *c = arg;
+
+	for (unsigned int i = 0; i < c->set->n; i++)
+		if (start >= c->set->range[i].start && start + bytes <= c->set->range[i].end)
+			return;
+	c->all = false;
+}
+
 /** Is the entry that of this mempool? Not if a process freed one at the same address and its message was lost. */
 static bool
-entry_covers(const struct mr_entry *e, const struct rte_mempool *mp)
+entry_covers(const struct mr_entry *e, struct rte_mempool *mp)
 {
-	const struct rte_mempool_memhdr *memhdr;
-	const struct mdv_mr_range *range;
+	struct cover c = { e->set, true };
 
-	STAILQ_FOREACH(memhdr, &mp->mem_list, next) {
-		const uintptr_t start = (uintptr_t)memhdr->addr;
-
-		for (range = e->set->range; range < e->set->range + e->set->n; range++)
-			if (start >= range->start && start + memhdr->len <= range->end)
-				break;
-		if (range == e->set->range + e->set->n)
-			return false;
-	}
-	return true;
+	mdv_mr_visit(mp, cover_one, &c);
+	return c.all;
 }
 
 static const struct mdv_mr_set *
@@ -534,8 +481,8 @@ on_mempool_event(enum rte_mempool_event event, struct rte_mempool *mp, void *arg
 
 	if (event == RTE_MEMPOOL_EVENT_DESTROY)
 		mdv_mr_forget(dev, mp);
-	else if (event == RTE_MEMPOOL_EVENT_READY && is_for_io(mp))
-		/* A failure is logged; mdv_mr_mempool() tries again. */
+	else if (event == RTE_MEMPOOL_EVENT_READY && is_for_io(mp) && !mdv_mr_pinned(mp))
+		/* A failure is logged; mdv_mr_mempool() tries again. External buffers are pinned after this event. */
 		mdv_mr_mempool(dev, mp);
 }
 

@@ -71,6 +71,35 @@ struct mr_chunk {
 	uintptr_t start, end;
 	size_t page_bytes;
 };
+/** Start of the page that contains addr. */
+static inline uintptr_t
+mdv_mr_page_floor(uintptr_t addr, size_t page_bytes)
+{
+	return addr & ~((uintptr_t)page_bytes - 1);
+}
+
+/** addr, or the start of the next page. */
+static inline uintptr_t
+mdv_mr_page_ceil(uintptr_t addr, size_t page_bytes)
+{
+	return mdv_mr_page_floor(addr + page_bytes - 1, page_bytes);
+}
+
+/**
+ * Calls each for all that the device accesses of a mempool: its memory; or pinned external buffers, whose mbufs the
+ * device does not access.
+ */
+void mdv_mr_visit(struct rte_mempool *mp, void (*each)(void *arg, void *addr, size_t bytes), void *arg);
+
+/** Chunks of a mempool. */
+struct mr_chunk_list {
+	struct mr_chunk *chunks; /**< The caller frees it. */
+	unsigned int n, room;
+	bool full; /**< No memory for all of them. */
+};
+/** Adds all that mdv_mr_visit() finds. */
+void mdv_mr_chunks_of(struct rte_mempool *mp, struct mr_chunk_list *list);
+
 /**
  * Sorts chunks and joins those whose pages are adjacent, so that they share a key. A gap between two
  * chunks on the same page is part of the pool's memory. Returns the new number of chunks.

@@ -136,6 +136,9 @@ mempool_register(const struct mlxpmd_message *request, struct rte_mp_msg *reply 
 	rte_mempool_walk(mempool_compare, &search);
 	if (search.found == NULL)
 		return -ENOENT;
+	/* It is ready, but its external buffers are pinned only now. A queue that uses it registers them. */
+	if (mdv_mr_pinned(search.found))
+		return 0;
 	return mdv_mr_mempool(port->mdv, search.found) != NULL ? 0 : -rte_errno;
 }
 
