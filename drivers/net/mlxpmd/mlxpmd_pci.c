@@ -67,6 +67,7 @@ static const struct rte_pci_id mlxpmd_pci_ids[] = {
 
 static struct rte_pci_driver mlxpmd_pci_driver = {
 	.id_table = mlxpmd_pci_ids,
+	.drv_flags = RTE_PCI_DRV_PROBE_AGAIN,
 	.probe = mlxpmd_pci_probe,
 	.remove = mlxpmd_pci_remove,
 	.dma_map = mlxpmd_pci_dma_map,
