@@ -28,21 +28,24 @@ udp_to(uint16_t port)
 	return f;
 }
 
-/* What a frame of PORT_A to a UDP port has become when it arrives at PORT_B; NULL: it does not arrive. */
+/* What a frame of PORT_A has become when it arrives at PORT_B; NULL: it does not arrive. */
 static struct rte_mbuf *
-sent(uint16_t port)
+frame_sent(const struct pmd_frame *frame)
 {
-	struct pmd_frame frame = udp_to(port), marker = udp_to(port);
+	struct pmd_frame marker = udp_to(PORT);
 	struct rte_mbuf *m, *found = NULL;
 
 	marker.ether_type = MARKER_TYPE;
-	CHECK_EQ(pmd_send(PORT_A, 0, &frame), 1);
+	CHECK_EQ(pmd_send(PORT_A, 0, frame), 1);
 	CHECK_EQ(pmd_send(PORT_A, 0, &marker), 1);
 	while (pmd_recv(PORT_B, 0, &m, 1, 5000) == 1) {
 		const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(m, const struct rte_ether_hdr *);
 
 		if (eth->ether_type == RTE_BE16(MARKER_TYPE)) {
 			rte_pktmbuf_free(m);
+			/* By IPv6 addresses the port distributes packets. */
+			for (uint16_t q = 1; found == NULL && q < QUEUES; q++)
+				(void)rte_eth_rx_burst(PORT_B, q, &found, 1);
 			return found;
 		}
 		if (eth->dst_addr.addr_bytes[0] == 0x33) { /* IPv6 multicast of a kernel. */
@@ -54,6 +57,22 @@ sent(uint16_t port)
 	}
 	CHECK(false, "no marker");
 	return found;
+}
+
+static struct rte_mbuf *
+sent(uint16_t port)
+{
+	const struct pmd_frame frame = udp_to(port);
+
+	return frame_sent(&frame);
+}
+
+/* A frame arrives with these bytes in front. */
+static void
+begins(struct rte_mbuf *m, const void *bytes, size_t n, const char *what)
+{
+	CHECK(m != NULL && memcmp(rte_pktmbuf_mtod(m, void *), bytes, n) == 0, "%s", what);
+	rte_pktmbuf_free(m);
 }
 
 /* TTL of the frame that arrives, whose checksum is right; -1: it does not. */
@@ -158,45 +177,6 @@ groups(void)
 	flow_destroy(received);
 	flow_destroy(other);
 	flow_destroy(first);
-}
-
-static void
-templates(void)
-{
-	const struct rte_flow_pattern_template_attr in_items = { .egress = 1 };
-	const struct rte_flow_actions_template_attr in_actions = { .egress = 1 };
-	struct rte_flow_template_table_attr attr = { .flow_attr = { .ingress = 1 }, .nb_flows = 4 };
-	const struct rte_flow_action *set = ACTIONS(ACTION_CONF(SET_TTL, &ttl_9));
-	const struct rte_flow_op_attr at_once = { .postpone = 0 };
-	static const struct rte_flow_item_udp mask = { .hdr.dst_port = RTE_BE16(0xffff) };
-	struct rte_flow_pattern_template *pattern;
-	struct rte_flow_actions_template *actions;
-	struct rte_flow_template_table *table;
-	struct rte_flow_op_result res;
-	struct rte_flow *flow;
-
-	pattern = rte_flow_pattern_template_create(PORT_A, &in_items,
-						   ITEMS(ITEM(ETH), ITEM(IPV4), ITEM_SPEC(UDP, NULL, &mask)), &error);
-	actions = rte_flow_actions_template_create(PORT_A, &in_actions, set, set, &error);
-	REQUIRE(pattern != NULL && actions != NULL);
-	CHECK(rte_flow_template_table_create(PORT_A, &attr, &pattern, 1, &actions, 1, &error) == NULL);
-	CHECK(strstr(error.message, "different directions") != NULL, "%s", error.message);
-	CHECK(rte_flow_actions_template_create(PORT_A, &in_actions, ACTIONS(TO_QUEUE(0)), ACTIONS(TO_QUEUE(0)),
-					       &error) == NULL);
-	attr.flow_attr = group0;
-	table = rte_flow_template_table_create(PORT_A, &attr, &pattern, 1, &actions, 1, &error);
-	REQUIRE(table != NULL, "%s", error.message);
-	flow = rte_flow_async_create(PORT_A, 0, &at_once, table, UDP_ITEMS, 0, set, 0, NULL, &error);
-	CHECK(flow != NULL, "%s", error.message);
-	CHECK_EQ(rte_flow_pull(PORT_A, 0, &res, 1, &error), 1);
-	CHECK_EQ(res.status, RTE_FLOW_OP_SUCCESS);
-	CHECK_EQ(ttl_of(PORT), 9);
-	CHECK_EQ(ttl_of(PORT + 1), 64);
-	CHECK_OK(rte_flow_async_destroy(PORT_A, 0, &at_once, flow, NULL, &error));
-	CHECK_EQ(rte_flow_pull(PORT_A, 0, &res, 1, &error), 1);
-	CHECK_OK(rte_flow_template_table_destroy(PORT_A, table, &error));
-	CHECK_OK(rte_flow_actions_template_destroy(PORT_A, actions, &error));
-	CHECK_OK(rte_flow_pattern_template_destroy(PORT_A, pattern, &error));
 }
 
 static void
@@ -399,6 +379,125 @@ tags(void)
 	flow_destroy(first);
 }
 
+/* What a definition leaves 0 has a value: also over IPv6, whose hop limit is that of no router. */
+static void
+tunnels_ipv6(void)
+{
+	static const uint8_t tail[] = { 0x04, 0xd2, 0x13, 0x88, 0, 80 + 16, 0, 0, 0x08, 0, 0, 0, 1, 2, 3, 0 };
+	struct outer o = outer_make();
+	struct rte_flow_item_ipv6 ipv6;
+	const struct rte_flow_item definition[] = {
+		ITEM_SPEC(ETH, &o.eth, NULL), ITEM_SPEC(IPV6, &ipv6, NULL), ITEM_SPEC(UDP, &o.udp, NULL),
+		ITEM_SPEC(VXLAN, &o.vxlan, NULL), ITEM(END),
+	};
+	const struct rte_flow_action_vxlan_encap vxlan = { .definition = (void *)(uintptr_t)definition };
+	struct rte_flow *flow;
+	uint8_t want[70];
+
+	memset(&ipv6, 0, sizeof(ipv6));
+	memset(&ipv6.hdr.src_addr, 0x11, 32);
+	o.udp.hdr.dst_port = RTE_BE16(5000);
+	memcpy(want, &o.eth, 12);
+	memcpy(want + 12, "\x86\xdd\x60\0\0\0\0\x60\x11\xff", 10);
+	memset(want + 22, 0x11, 32);
+	memcpy(want + 54, tail, sizeof(tail));
+	flow = flow_create(&group0, UDP_ITEMS, ACTIONS(ACTION_CONF(VXLAN_ENCAP, &vxlan)));
+	begins(sent(PORT), want, sizeof(want), "vxlan over IPv6");
+	flow_destroy(flow);
+}
+
+/* A new tag is as the outermost one, as far as that is known (OpenFlow). */
+static void
+tag_of_pattern(void)
+{
+	static const struct rte_flow_action_of_push_vlan push = { .ethertype = RTE_BE16(RTE_ETHER_TYPE_QINQ) };
+	static const struct {
+		uint16_t mask;
+		const char *tag;
+	} cases[] = {
+		{ 0xefff, "\x88\xa8\xa1\x23\x81\0\xa1\x23" }, { 0x0fff, "\x88\xa8\x01\x23\x81\0\xa1\x23" },
+		{ 0xe000, "\x88\xa8\xa0\0\x81\0\xa1\x23" },
+	};
+	struct rte_flow *first = flow_create(&group0, ITEMS(ITEM(ETH), ITEM(VLAN)), ACTIONS(JUMP(5))), *flow;
+	struct pmd_frame frame = udp_to(PORT);
+	uint8_t want[20];
+
+	frame.vlan = 0xa123;
+	memcpy(want, &frame.dst, 6);
+	memcpy(want + 6, &frame.src, 6);
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		const struct rte_flow_item_vlan spec = { .hdr.vlan_tci = RTE_BE16(0xa123) };
+		const struct rte_flow_item_vlan mask = { .hdr.vlan_tci = rte_cpu_to_be_16(cases[i].mask) };
+
+		flow = flow_create(&group5, ITEMS(ITEM(ETH), ITEM_SPEC(VLAN, &spec, &mask)),
+				   ACTIONS(ACTION_CONF(OF_PUSH_VLAN, &push)));
+		memcpy(want + 12, cases[i].tag, 8);
+		begins(frame_sent(&frame), want, sizeof(want), "a tag as that of the pattern");
+		flow_destroy(flow);
+	}
+	flow_destroy(first);
+}
+
+static void
+templates(void)
+{
+	const struct rte_flow_pattern_template_attr in_items = { .egress = 1 };
+	const struct rte_flow_actions_template_attr in_actions = { .egress = 1 };
+	struct rte_flow_template_table_attr attr = { .flow_attr = { .ingress = 1 }, .nb_flows = 4 };
+	const struct rte_flow_action *set = ACTIONS(ACTION_CONF(SET_TTL, &ttl_9));
+	const struct rte_flow_op_attr at_once = { .postpone = 0 };
+	static const struct rte_flow_item_udp mask = { .hdr.dst_port = RTE_BE16(0xffff) };
+	struct outer o = outer_make();
+	const struct rte_flow_item definition[] = {
+		ITEM_SPEC(ETH, &o.eth, NULL), ITEM_SPEC(IPV4, &o.ipv4, NULL), ITEM_SPEC(UDP, &o.udp, NULL),
+		ITEM_SPEC(VXLAN, &o.vxlan, NULL), ITEM(END),
+	};
+	const struct rte_flow_action_vxlan_encap vxlan = { .definition = (void *)(uintptr_t)definition };
+	const struct rte_flow_action *encap = ACTIONS(ACTION_CONF(VXLAN_ENCAP, &vxlan));
+	struct rte_flow_pattern_template *pattern;
+	struct rte_flow_actions_template *actions[2];
+	struct rte_flow_template_table *table;
+	struct rte_flow_op_result res[2];
+	struct rte_flow *flow[2];
+	struct rte_mbuf *m;
+	uint8_t h[128];
+	uint16_t bytes;
+
+	pattern = rte_flow_pattern_template_create(PORT_A, &in_items,
+						   ITEMS(ITEM(ETH), ITEM(IPV4), ITEM_SPEC(UDP, NULL, &mask)), &error);
+	actions[0] = rte_flow_actions_template_create(PORT_A, &in_actions, set, set, &error);
+	actions[1] = rte_flow_actions_template_create(PORT_A, &in_actions, encap, ACTIONS(ACTION(VXLAN_ENCAP)), &error);
+	REQUIRE(pattern != NULL && actions[0] != NULL && actions[1] != NULL);
+	CHECK(rte_flow_template_table_create(PORT_A, &attr, &pattern, 1, actions, 2, &error) == NULL);
+	CHECK(strstr(error.message, "different directions") != NULL, "%s", error.message);
+	CHECK(rte_flow_actions_template_create(PORT_A, &in_actions, ACTIONS(TO_QUEUE(0)), ACTIONS(TO_QUEUE(0)),
+					       &error) == NULL);
+	attr.flow_attr = group0;
+	table = rte_flow_template_table_create(PORT_A, &attr, &pattern, 1, actions, 2, &error);
+	REQUIRE(table != NULL, "%s", error.message);
+	for (uint8_t i = 0; i < RTE_DIM(flow); i++) {
+		flow[i] = rte_flow_async_create(PORT_A, 0, &at_once, table,
+						ITEMS(ITEM(ETH), ITEM(IPV4), UDP_TO(PORT + i)), 0,
+						i == 0 ? set : encap, i, NULL, &error);
+		CHECK(flow[i] != NULL, "%s", error.message);
+	}
+	CHECK_EQ(rte_flow_pull(PORT_A, 0, res, RTE_DIM(res), &error), 2);
+	CHECK(res[0].status == RTE_FLOW_OP_SUCCESS && res[1].status == RTE_FLOW_OP_SUCCESS);
+	CHECK_EQ(ttl_of(PORT), 9);
+	bytes = outer_bytes(&o, false, false, h);
+	m = sent(PORT + 1);
+	CHECK(m != NULL && rte_pktmbuf_pkt_len(m) == udp_to(PORT).bytes + (uint32_t)bytes);
+	begins(m, h, 16, "encapsulated by a template");
+	CHECK_EQ(ttl_of(PORT + 2), 64);
+	for (unsigned int i = 0; i < RTE_DIM(flow); i++)
+		CHECK_OK(rte_flow_async_destroy(PORT_A, 0, &at_once, flow[i], NULL, &error));
+	CHECK_EQ(rte_flow_pull(PORT_A, 0, res, RTE_DIM(res), &error), 2);
+	CHECK_OK(rte_flow_template_table_destroy(PORT_A, table, &error));
+	for (unsigned int i = 0; i < RTE_DIM(actions); i++)
+		CHECK_OK(rte_flow_actions_template_destroy(PORT_A, actions[i], &error));
+	CHECK_OK(rte_flow_pattern_template_destroy(PORT_A, pattern, &error));
+}
+
 static void
 refused(const struct rte_flow_action *actions, const char *message)
 {
@@ -459,9 +558,11 @@ flow_egress(void)
 		return;
 	life();
 	groups();
-	templates();
 	tunnels();
+	tunnels_ipv6();
 	tags();
+	tag_of_pattern();
+	templates();
 	mistakes();
 	dump();
 }
