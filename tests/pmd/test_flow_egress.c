@@ -406,17 +406,21 @@ tunnels_ipv6(void)
 	flow_destroy(flow);
 }
 
-/* A new tag is as the outermost one, as far as that is known (OpenFlow). */
+/* A new tag is as the outermost one (OpenFlow), as the pattern has that, or as an action before has set it. */
 static void
 tag_of_pattern(void)
 {
 	static const struct rte_flow_action_of_push_vlan push = { .ethertype = RTE_BE16(RTE_ETHER_TYPE_QINQ) };
+	static const struct rte_flow_action_of_set_vlan_vid vid = { .vlan_vid = RTE_BE16(0x456) };
 	static const struct {
 		uint16_t mask;
-		const char *tag;
+		bool set;
+		const char *tags;
 	} cases[] = {
-		{ 0xefff, "\x88\xa8\xa1\x23\x81\0\xa1\x23" }, { 0x0fff, "\x88\xa8\x01\x23\x81\0\xa1\x23" },
-		{ 0xe000, "\x88\xa8\xa0\0\x81\0\xa1\x23" },
+		{ 0xefff, false, "\x88\xa8\xa1\x23\x81\0\xa1\x23" },
+		{ 0x0fff, false, "\x88\xa8\x01\x23\x81\0\xa1\x23" },
+		{ 0xe000, false, "\x88\xa8\xa0\0\x81\0\xa1\x23" },
+		{ 0xefff, true, "\x88\xa8\xa4\x56\x81\0\xa4\x56" },
 	};
 	struct rte_flow *first = flow_create(&group0, ITEMS(ITEM(ETH), ITEM(VLAN)), ACTIONS(JUMP(5))), *flow;
 	struct pmd_frame frame = udp_to(PORT);
@@ -429,9 +433,11 @@ tag_of_pattern(void)
 		const struct rte_flow_item_vlan spec = { .hdr.vlan_tci = RTE_BE16(0xa123) };
 		const struct rte_flow_item_vlan mask = { .hdr.vlan_tci = rte_cpu_to_be_16(cases[i].mask) };
 
-		flow = flow_create(&group5, ITEMS(ITEM(ETH), ITEM_SPEC(VLAN, &spec, &mask)),
-				   ACTIONS(ACTION_CONF(OF_PUSH_VLAN, &push)));
-		memcpy(want + 12, cases[i].tag, 8);
+		const struct rte_flow_action *actions = ACTIONS(ACTION_CONF(OF_SET_VLAN_VID, &vid),
+								ACTION_CONF(OF_PUSH_VLAN, &push));
+
+		flow = flow_create(&group5, ITEMS(ITEM(ETH), ITEM_SPEC(VLAN, &spec, &mask)), actions + !cases[i].set);
+		memcpy(want + 12, cases[i].tags, 8);
 		begins(frame_sent(&frame), want, sizeof(want), "a tag as that of the pattern");
 		flow_destroy(flow);
 	}

@@ -15,18 +15,32 @@
 
 /* ------------------------------------------------------------------ tags */
 
-/** A new tag is as the outermost one, as far as the pattern has that (OpenFlow, OFPAT_PUSH_VLAN). */
-static uint16_t
-pattern_tci(const struct mlxpmd_mod_list *c)
+/**
+ * A new tag is as the outermost one (OpenFlow, OFPAT_PUSH_VLAN), as far as the pattern has that or the list has set it
+ * before.
+ */
+static uint32_t
+outermost_tci(const struct mlxpmd_mod_list *c)
 {
 	const struct prm_fte_match_set_lyr_2_4 *mask = prm_fte_match_param_outer_headers_c(&c->pattern->match.mask);
 	const struct prm_fte_match_set_lyr_2_4 *value = prm_fte_match_param_outer_headers_c(&c->pattern->match.value);
-	uint16_t tci = 0;
+	uint32_t tci = 0, at, bits;
 
 	if (prm_fte_match_set_lyr_2_4_get_first_vid(mask) == 0xfff)
 		tci |= prm_fte_match_set_lyr_2_4_get_first_vid(value);
 	if (prm_fte_match_set_lyr_2_4_get_first_prio(mask) == 7)
-		tci |= (uint16_t)(prm_fte_match_set_lyr_2_4_get_first_prio(value) << 13);
+		tci |= prm_fte_match_set_lyr_2_4_get_first_prio(value) << 13;
+	for (unsigned int i = 0; i < c->out->nb_modify; i++) {
+		const struct prm_set_add_copy_action_in_auto *a = &c->out->modify[i];
+		const struct prm_set_action_in *set = prm_set_add_copy_action_in_auto_set_action_in_c(a);
+
+		if (prm_set_action_in_get_action_type(set) != PRM_ACTION_TYPE_SET ||
+		    prm_set_action_in_get_field(set) != PRM_ACTION_IN_FIELD_OUT_FIRST_VID)
+			continue;
+		at = prm_set_action_in_get_offset(set);
+		bits = (RTE_BIT32(prm_set_action_in_get_length(set)) - 1) << at;
+		tci = (tci & ~bits) | (prm_set_action_in_get_data(set) << at & bits);
+	}
 	return tci;
 }
 
@@ -38,7 +52,7 @@ mlxpmd_mod_push_vlan(struct mlxpmd_mod_list *c, const struct rte_flow_action *ac
 
 	if (tpid != RTE_ETHER_TYPE_VLAN && tpid != RTE_ETHER_TYPE_QINQ)
 		return REFUSE_CHANGE(c, ENOTSUP, action, "ethertype 0x%x: tags have 0x8100 or 0x88a8", tpid);
-	c->out->push_vlan = tpid << 16 | pattern_tci(c);
+	c->out->push_vlan = tpid << 16 | outermost_tci(c);
 	return mlxpmd_mod_stage_enter(c, action, MLXPMD_STAGE_PUSH);
 }
 
