@@ -295,6 +295,8 @@ patterns(void)
 	static const struct rte_flow_item_ipv4 tcp = { .hdr.next_proto_id = 6, .hdr.time_to_live = 64 };
 	static const struct rte_flow_item_ipv4 other_ttl = { .hdr.next_proto_id = 17, .hdr.time_to_live = 63 };
 	const struct rte_flow_item *by_type = ITEMS(ITEM_SPEC(ETH, NULL, &type_mask));
+	static const struct rte_flow_item_mpls label = { .label_tc_s = { 1, 2, 0x30 } };
+	const struct rte_flow_item *by_label = ITEMS(ITEM(ETH), ITEM_SPEC(MPLS, NULL, &rte_flow_item_mpls_mask));
 	const struct rte_flow_item *by_ip = ITEMS(ITEM_SPEC(IPV4, NULL, &low_bits), ITEM_SPEC(UDP, NULL, &port_mask));
 	const struct rte_flow_attr group0 = { .ingress = 1 };
 	const struct rte_flow_attr last = { .ingress = 1, .group = 4, .priority = 1000 };
@@ -313,6 +315,7 @@ patterns(void)
 	/* Presence is matched, unless relaxed. */
 	CHECK_EQ(queue_by(ITEMS(ITEM(IPV6)), false, ITEMS(ITEM(IPV6))), 0);
 	CHECK_EQ(queue_by(ITEMS(ITEM(IPV6)), true, ITEMS(ITEM(IPV6))), 2);
+	CHECK_EQ(queue_by(by_label, true, ITEMS(ITEM(ETH), ITEM_SPEC(MPLS, &label, NULL))), 0);
 	CHECK_OK(rte_flow_destroy(PORT_A, lead, &error));
 	CHECK_OK(rte_flow_destroy(PORT_A, rest, &error));
 }

@@ -258,6 +258,7 @@ metadata(void)
 		.operation = RTE_FLOW_MODIFY_SET, .width = 16, .dst = { .field = RTE_FLOW_FIELD_META, .offset = 8 },
 		.src = { .field = RTE_FLOW_FIELD_UDP_PORT_DST },
 	};
+	struct rte_flow_error error;
 	struct rte_flow *flow[4];
 
 	CHECK_EQ(rte_eth_dev_stop(PORT_A), 0);
@@ -271,6 +272,8 @@ metadata(void)
 	meta_arrives(2, 2, 0x5a07);
 	meta_arrives(0x789a, 3, 0x789a00);
 	meta_arrives(3, 0, 0);
+	/* They are delivered by flows that set them only: a flow that drops changes no packets. */
+	CHECK_EQ(rte_flow_validate(PORT_A, &group0, ITEMS(UDP_TO(1)), ACTIONS(ACTION(DROP)), &error), 0);
 	for (unsigned int i = 0; i < RTE_DIM(flow); i++)
 		CHECK_EQ(rte_flow_destroy(PORT_A, flow[i], NULL), 0);
 	meta_arrives(1, 0, 0);
