@@ -118,6 +118,20 @@ targets(void)
 	flow_destroy(count);
 }
 
+/* The dump of a flow contains the text. */
+static void
+dump_check(struct rte_flow *flow, const char *want)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *file = open_memstream(&text, &bytes);
+
+	CHECK_OK(rte_flow_dev_dump(PORT_A, flow, file, &error));
+	fclose(file);
+	CHECK(strstr(text, want) != NULL, "%s", text);
+	free(text);
+}
+
 /* Counters that flows share. */
 static void
 indirect(void)
@@ -127,11 +141,15 @@ indirect(void)
 	struct rte_flow_action_handle *handle = rte_flow_action_handle_create(PORT_A, &conf, &count, &error);
 	struct rte_flow_query_count read = { 0 };
 	struct rte_flow *flow[2];
+	char text[40];
 
 	REQUIRE(handle != NULL);
-	for (unsigned int i = 0; i < RTE_DIM(flow); i++)
+	snprintf(text, sizeof(text), " indirect %p\n", (void *)handle);
+	for (unsigned int i = 0; i < RTE_DIM(flow); i++) {
 		flow[i] = flow_create(&group0, ITEMS(ITEM(ETH), ITEM(IPV4), UDP_TO(PORT + i)),
 				      ACTIONS(ACTION_CONF(INDIRECT, handle)));
+		dump_check(flow[i], text);
+	}
 	CHECK_EQ(ttl_of(PORT), 64);
 	CHECK_EQ(ttl_of(PORT + 1), 64);
 	CHECK_OK(rte_flow_action_handle_query(PORT_A, handle, &read, &error));
@@ -183,15 +201,9 @@ static void
 dump(void)
 {
 	struct rte_flow *flow = flow_create(&group5, UDP_ITEMS, ACTIONS(ACTION_CONF(SET_TTL, &ttl_9)));
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *file = open_memstream(&text, &bytes);
 
-	CHECK_OK(rte_flow_dev_dump(PORT_A, flow, file, &error));
-	fclose(file);
-	CHECK(strstr(text, " egress group 5 priority 0 match ") != NULL, "%s", text);
-	CHECK(strstr(text, " action send modify 1") != NULL, "%s", text);
-	free(text);
+	dump_check(flow, " egress group 5 priority 0 match ");
+	dump_check(flow, " action send modify 1");
 	flow_destroy(flow);
 }
 

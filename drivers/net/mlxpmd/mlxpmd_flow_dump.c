@@ -71,6 +71,9 @@ flow_print(FILE *file, const struct rte_flow *flow)
 		fprintf(file, " modify %u", flow->nb_modify);
 	if (flow->counter != NULL)
 		fprintf(file, " counter 0x%x", mlxpmd_flow_counter_id(flow->counter));
+	for (unsigned int i = 0; i < RTE_DIM(flow->handle); i++)
+		if (flow->handle[i] != NULL)
+			fprintf(file, " indirect %p", (const void *)flow->handle[i]);
 	fprintf(file, "\n");
 }
 
