@@ -6,6 +6,7 @@ Usage: secondary.py [--mode verbs|vfio] [--kills N] [CASE]...: needs hugepages, 
 """
 import argparse
 import collections
+import errno
 import os
 import pathlib
 import random
@@ -162,7 +163,7 @@ def refusals(secondary):
     before = secondary.cmd("show port info 0")
     for command, answer in (("set promisc 0 off", "not supported|95|failed"),
                             ("set allmulti 0 on", "not supported|95|failed"),
-                            ("flow create 0 ingress pattern eth / end actions drop / end", "not supp|not impl"),
+                            ("flow create 0 ingress pattern eth / end actions drop / end", "the primary process"),
                             ("port config mtu 0 1400", "95|not supp")):
         text = secondary.cmd(command)
         check(re.search(answer, text, re.I), f"{command}: {text}")
@@ -189,6 +190,114 @@ def mempools(mode, args):
         check(arrived and primary.stats(0)["TX-errors"] == 0, f"{primary.stats(0)}, {primary.stats(1)}")
         primary.cmd("stop")
         primary.quit()
+
+
+class Caller:
+    """test_secondary as a secondary process that calls functions of rte_flow."""
+
+    def __init__(self, primary, program):
+        # pylint: disable-next=consider-using-with
+        self.process = subprocess.Popen(primary.joined(program, ["flows"], lcore="2@0"), env=primary.env,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline()
+        check(line == "attached\n", f"test_secondary: {line}")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        e2e.end(self.process)
+
+    def line(self, function, address="0x0"):
+        """Calls one; the line that it answers."""
+        self.process.stdin.write(f"{function} {address}\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().rstrip("\n")
+
+    def fails(self, function, address, rc, message):
+        """It fails with the errno and a message that contains this text."""
+        line = self.line(function, address)
+        check(line.startswith(f"{-rc} ") and message in line, f"{function} {address}: '{line}', not {rc}: {message}")
+
+    def finish(self):
+        """Its exit status is 0."""
+        text = self.process.communicate(timeout=WAIT_S)[0]
+        check(self.process.returncode == 0, f"test_secondary: exit status {self.process.returncode}\n{text}")
+
+
+REFUSED = "a secondary process queries and dumps flows only: the primary process does this"
+FLOW = "flow create 0 ingress pattern eth / %s / end actions %s / queue index 0 / end"
+FLOWS = (("ipv4 / udp", "count"), ("ipv4 / tcp", "age timeout 1000"), ("ipv6 / udp", "indirect 0"),
+         ("ipv6 / tcp", "mark id 7"))
+
+
+def dumped(primary):
+    """Lines of the primary process's dump."""
+    return [line for line in primary.cmd("flow dump 0 all").splitlines() if line.startswith("flow 0x")]
+
+
+def flow_queries(mode, args):
+    """rte_flow in a secondary process: queries and dumps, in which any number can be a handle; all else is refused."""
+    with Primary(mode, *PROCS, "--proc-id=0") as primary:
+        primary.cmd("flow indirect_action 0 create ingress action count / end")
+        for flow in FLOWS:
+            check("created" in primary.cmd(FLOW % flow), primary.log[-500:])
+        lines = dumped(primary)
+        count, age, indirect, other = (line.split()[1] for line in lines)
+        handle = lines[2].split()[-1]
+        with Caller(primary, args.program) as caller:
+            flows_counted(primary, caller, count, handle)
+            check(caller.line("age", age) == "valid 1 aged 0 0 ", "age")
+            for line in lines:
+                check(caller.line("dump", line.split()[1]) == line and caller.process.stdout.readline() == "0 \n",
+                      f"the dump of one flow is not {line}")
+            check(caller.line("count", indirect).endswith("hits 20 bytes 1920 0 "), "the flow of an indirect action")
+            flows_refused(caller, count, handle, other)
+            check(dumped(primary) == lines, "a call that was refused has changed flows")
+            # Any number; those of flows are not those of indirect actions.
+            for address in ("0x0", "0x1", "0xffffffffffffffff", hex(int(count, 16) + 8), hex(int(count, 16) - 1)):
+                caller.fails("count", address, errno.ENOENT, "the port has no such flow, or no more")
+                caller.fails("handle", address, errno.ENOENT, "the port has no such indirect action, or no more")
+            caller.fails("count", handle, errno.ENOENT, "no such flow")
+            caller.fails("handle", count, errno.ENOENT, "no such indirect action")
+            primary.cmd("flow flush 0")
+            caller.fails("count", count, errno.ENOENT, "the port has no such flow, or no more")
+            check(caller.line("dump", count) == "0 ", "a flow that was destroyed is dumped")
+            os.kill(primary.pid(), signal.SIGKILL)
+            primary.process.wait(timeout=WAIT_S)
+            begin = time.monotonic()
+            for function in ("count", "age", "handle", "dump"):
+                answer = caller.line(function, count)
+                # Before its end is noticed the request fails; then ethdev gives all errors this number and text.
+                check(re.match(r"-5 Input/output error|-\d+ .*primary process", answer), f"{function}: {answer}")
+            check(time.monotonic() - begin < 3, "operations wait for a process that has ended")
+            caller.finish()
+
+
+def flows_counted(primary, caller, count, handle):
+    """A secondary process finds the counts that the primary one has."""
+    check(caller.line("count", count) == "set 1 1 hits 0 bytes 0 0 " and
+          caller.line("handle", handle) == "hits 0 bytes 0 0 ", "counts at the beginning")
+    for ptype, frames in (("ipv4-udp", 10), ("ipv6-udp", 20)):
+        primary.ctl("inject", "port=0", f"frames={frames}", "len=96", f'ptypes=["{ptype}"]')
+    found = re.search(r"hits: (\d+)\s+bytes: (\d+)", primary.cmd("flow query 0 0 count"))
+    check(int(found[1]) == 10, found[0])
+    line = caller.line("count", count)
+    check(line == f"set 1 1 hits {found[1]} bytes {found[2]} 0 ", f"'{line}', the primary process: {found[0]}")
+    line = caller.line("handle", handle)
+    check(line == f"hits 20 bytes {2 * int(found[2])} 0 ", f"'{line}'")
+
+
+def flows_refused(caller, count, handle, other):
+    """What a secondary process does not do."""
+    for function in ("create", "validate", "destroy", "flush", "isolate", "aged", "handle_create",
+                     "handle_destroy"):
+        caller.fails(function, handle if function.startswith("handle") else count, errno.ENOTSUP, REFUSED)
+    for function, address in (("reset", count), ("handle_reset", handle)):
+        caller.fails(function, address, errno.ENOTSUP, "does not reset counters of flows")
+    caller.fails("rss", count, errno.ENOTSUP, "of a flow's actions count and age can be queried")
+    for function in ("count", "age"):
+        caller.fails(function, other, errno.EINVAL, "the flow was created without this action")
 
 
 def other_build(mode, _args):
@@ -373,7 +482,8 @@ def dumpcap(mode, _args):
              stamps_compared if e2e.testlib.dpdk_version() >= (23, 11) else None)
 
 
-CASES = {"proc_info": proc_info, "forwarding": forwarding, "mempools": mempools, "other_build": other_build,
+CASES = {"proc_info": proc_info, "forwarding": forwarding, "mempools": mempools, "flow_queries": flow_queries,
+         "other_build": other_build,
          "restart": restart,
          "close_primary": close_primary, "pdump": pdump, "dumpcap": dumpcap, "kill_secondary": kill_secondary,
          "kill_primary": kill_primary}

@@ -32,6 +32,8 @@ static unsigned int existing, registered, forgotten, dumped;
 static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
 static struct rte_mp_msg answer;
 static char dump[16];
+static const struct rte_flow *dumped_flow;
+static int queried;
 static struct rte_mempool pools[3]; /* The last one has pinned buffers. */
 static struct mlxpmd_port port = { .port_id = 3 };
 static struct rte_device device = { .name = "0000:c1:00.0" };
@@ -171,12 +173,43 @@ mdv_mr_forget(struct mdv_dev *dev, const struct rte_mempool *mp)
 int
 mlxpmd_flow_dump(struct rte_eth_dev *dev, struct rte_flow *flow, FILE *file, struct rte_flow_error *error)
 {
-	CHECK(dev == &eth_dev && flow == NULL && error != NULL);
+	CHECK(dev == &eth_dev && error != NULL);
+	dumped_flow = flow;
 	pthread_mutex_lock(&busy);
 	pthread_mutex_unlock(&busy);
 	dumped++;
 	fprintf(file, "two flows\n");
 	return 0;
+}
+
+#define COUNTED 0x1230u
+#define HITS 77
+
+static int
+query_answer_make(const struct mlxpmd_port *p, uint64_t address, struct rte_flow_query_count *count,
+		  struct rte_flow_error *error)
+{
+	CHECK(p == &port && count->reset == 0);
+	if (address != COUNTED)
+		return rte_flow_error_set(error, ENOENT, RTE_FLOW_ERROR_TYPE_HANDLE, NULL, "no such one");
+	count->hits = HITS;
+	return 0;
+}
+
+int
+mlxpmd_flow_query_other(struct mlxpmd_port *p, uint64_t address, const struct rte_flow_action *action, void *data,
+			struct rte_flow_error *error)
+{
+	CHECK(action->conf == NULL);
+	queried = action->type;
+	return query_answer_make(p, address, data, error);
+}
+
+int
+mlxpmd_flow_handle_query_other(struct mlxpmd_port *p, uint64_t address, void *data, struct rte_flow_error *error)
+{
+	queried = -1;
+	return query_answer_make(p, address, data, error);
 }
 
 /* ---- requests ---- */
@@ -198,7 +231,7 @@ static int
 send_values(uint16_t type, uint16_t port_id, const void *mempool, const char *name)
 {
 	struct mlxpmd_message message = {
-		.layout = mlxpmd_message_layout(), .type = type, .port_id = port_id, .mempool = (uintptr_t)mempool,
+		.layout = mlxpmd_message_layout(), .type = type, .port_id = port_id, .object = (uintptr_t)mempool,
 	};
 
 	snprintf(message.name, sizeof(message.name), "%s", name);
@@ -237,6 +270,42 @@ test_requests(void)
 	CHECK(AWAIT(fcntl(answer.fds[0], F_GETFD) < 0 && errno == EBADF, WAIT_MS));
 	CHECK_EQ(send_values(MLXPMD_MESSAGE_FLOWS, 4, NULL, ""), -ENODEV);
 	CHECK_EQ(answer.num_fds, 0);
+}
+
+/* Of a flow's address the primary process gives the flows that it has, and the reason why it has none. */
+static void
+test_queries(void)
+{
+	static const uint16_t types[] = { MLXPMD_MESSAGE_FLOW_QUERY, MLXPMD_MESSAGE_HANDLE_QUERY };
+	struct mlxpmd_message message;
+
+	for (unsigned int i = 0; i < RTE_DIM(types); i++) {
+		message = (struct mlxpmd_message){
+			.type = types[i], .port_id = 3, .object = COUNTED, .action = RTE_FLOW_ACTION_TYPE_COUNT,
+		};
+		CHECK_OK(mlxpmd_request(&message, NULL));
+		CHECK(message.count.hits == HITS && queried == (i == 0 ? RTE_FLOW_ACTION_TYPE_COUNT : -1));
+		message.object++;
+		CHECK_EQ(mlxpmd_request(&message, NULL), -ENOENT);
+		CHECK_STR(message.why, "no such one");
+		message = (struct mlxpmd_message){ .type = types[i], .port_id = 2, .object = COUNTED };
+		CHECK_EQ(mlxpmd_request(&message, NULL), -ENODEV);
+		CHECK_STR(message.why, "");
+	}
+	/* A late answer explains nothing about this request. */
+	CHECK_EQ(send_values(MLXPMD_MESSAGE_ATTACH, 0, NULL, "0000:c1:00.0"), 0);
+	late = true;
+	message = (struct mlxpmd_message){ .type = MLXPMD_MESSAGE_ATTACH };
+	CHECK_EQ(mlxpmd_request(&message, NULL), -ESTALE);
+	CHECK_STR(message.why, "");
+	message.type = MLXPMD_MESSAGE_FLOW_QUERY;
+	CHECK_EQ(mlxpmd_request(&message, NULL), -EPROTO);
+	CHECK_STR(message.why, "");
+	late = false;
+	CHECK_EQ(send_values(MLXPMD_MESSAGE_FLOWS, 3, &port, ""), 0);
+	CHECK((const void *)dumped_flow == &port);
+	CHECK_STR(mlxpmd_request_reason(-ETIMEDOUT), "the primary process does not answer, or has not loaded mlxpmd");
+	CHECK_STR(mlxpmd_request_reason(-ENOMEM), rte_strerror(ENOMEM));
 }
 
 /* Requests of a secondary process: descriptors, and the late answer to an earlier request. */
@@ -410,6 +479,7 @@ main(void)
 	CHECK_OK(mlxpmd_primary_up(&port));
 	test_requests();
 	test_answers();
+	test_queries();
 	test_busy();
 	test_signal();
 	test_malformed();

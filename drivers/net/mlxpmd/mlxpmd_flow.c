@@ -468,8 +468,8 @@ flow_flush(struct rte_eth_dev *eth_dev, struct rte_flow_error *error __rte_unuse
 	return 0;
 }
 
-static int
-query_one(struct rte_flow *flow, const struct rte_flow_action *action, void *data, struct rte_flow_error *error)
+int
+mlxpmd_flow_read(struct rte_flow *flow, const struct rte_flow_action *action, void *data, struct rte_flow_error *error)
 {
 	const bool count = action->type == RTE_FLOW_ACTION_TYPE_COUNT, age = action->type == RTE_FLOW_ACTION_TYPE_AGE;
 
@@ -496,7 +496,7 @@ flow_query(struct rte_eth_dev *eth_dev, struct rte_flow *flow, const struct rte_
 		if (action->type == RTE_FLOW_ACTION_TYPE_VOID)
 			continue;
 		pthread_mutex_lock(&port->lock);
-		rc = query_one(flow, action, data, error);
+		rc = mlxpmd_flow_read(flow, action, data, error);
 		pthread_mutex_unlock(&port->lock);
 	}
 	return rc;

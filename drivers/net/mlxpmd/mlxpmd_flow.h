@@ -317,6 +317,9 @@ struct rte_flow *mlxpmd_flow_add(struct mlxpmd_port *port, const struct rte_flow
 /** Ends its idleness: creates its rules, if the port is started. -errno, and it stays idle; *error is set. */
 int mlxpmd_flow_run(struct mlxpmd_port *port, struct rte_flow *flow, struct rte_flow_error *error);
 void mlxpmd_flow_remove(struct mlxpmd_port *port, struct rte_flow *flow);
+/** Count or age of a flow, as rte_flow_query(). */
+int mlxpmd_flow_read(struct rte_flow *flow, const struct rte_flow_action *action, void *data,
+		     struct rte_flow_error *error);
 /** What a flow matches. */
 void mlxpmd_flow_match(const struct rte_flow *flow, struct mdv_match *m);
 
@@ -332,8 +335,16 @@ void mlxpmd_flow_age_query(struct rte_flow *flow, struct rte_flow_query_age *dat
 int mlxpmd_flow_aged_get(struct rte_eth_dev *eth_dev, void **contexts, uint32_t nb_contexts,
 			 struct rte_flow_error *error);
 
-/* ---- dump and telemetry (mlxpmd_flow_dump.c); takes the port's lock ---- */
+/* ---- dump, telemetry and queries of other processes (mlxpmd_flow_dump.c); they take the port's lock ---- */
 int mlxpmd_flow_dump(struct rte_eth_dev *eth_dev, struct rte_flow *flow, FILE *file, struct rte_flow_error *error);
+/**
+ * As mlxpmd_flow_read() and mlxpmd_flow_handle_read(), of an address that another process has sent: only one that is
+ * found among the port's flows (indirect actions) is used. -ENOENT: there is none.
+ */
+int mlxpmd_flow_query_other(struct mlxpmd_port *port, uint64_t address, const struct rte_flow_action *action,
+			    void *data, struct rte_flow_error *error);
+int mlxpmd_flow_handle_query_other(struct mlxpmd_port *port, uint64_t address, void *data,
+				   struct rte_flow_error *error);
 
 /* ---- indirect actions (mlxpmd_flow_share.c) ---- */
 struct rte_flow_action_handle *mlxpmd_flow_handle_add(struct mlxpmd_port *port,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* rte_flow: what flows match and do, as text and by telemetry. */
+/* rte_flow: what flows match, do and count, as text, by telemetry and for other processes. */
 
 #include <ctype.h>
 
@@ -90,6 +90,42 @@ mlxpmd_flow_dump(struct rte_eth_dev *eth_dev, struct rte_flow *flow, FILE *file,
 			flow_print(file, f);
 	pthread_mutex_unlock(&port->lock);
 	return 0;
+}
+
+/* ------------------------------------------------------------------ queries of other processes */
+
+int
+mlxpmd_flow_query_other(struct mlxpmd_port *port, uint64_t address, const struct rte_flow_action *action, void *data,
+			struct rte_flow_error *error)
+{
+	struct rte_flow *flow;
+	int rc;
+
+	pthread_mutex_lock(&port->lock);
+	TAILQ_FOREACH(flow, &port->flows->list, next)
+		if ((uintptr_t)flow == address)
+			break;
+	rc = flow != NULL ? mlxpmd_flow_read(flow, action, data, error) :
+	     mlxpmd_flow_refuse(error, ENOENT, RTE_FLOW_ERROR_TYPE_HANDLE, NULL, "the port has no such flow, or no more");
+	pthread_mutex_unlock(&port->lock);
+	return rc;
+}
+
+int
+mlxpmd_flow_handle_query_other(struct mlxpmd_port *port, uint64_t address, void *data, struct rte_flow_error *error)
+{
+	const struct rte_flow_action_handle *handle;
+	int rc;
+
+	pthread_mutex_lock(&port->lock);
+	TAILQ_FOREACH(handle, &port->flows->handles, next)
+		if ((uintptr_t)handle == address)
+			break;
+	rc = handle != NULL ? mlxpmd_flow_handle_read(handle, data, error) :
+	     mlxpmd_flow_refuse(error, ENOENT, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
+				"the port has no such indirect action, or no more");
+	pthread_mutex_unlock(&port->lock);
+	return rc;
 }
 
 /* ------------------------------------------------------------------ /mlxpmd/flows */

@@ -128,7 +128,7 @@ mempool_compare(struct rte_mempool *mp, void *arg)
 static int
 mempool_register(const struct mlxpmd_message *request, struct rte_mp_msg *reply __rte_unused)
 {
-	struct mempool_search search = { .wanted = (void *)(uintptr_t)request->mempool };
+	struct mempool_search search = { .wanted = (void *)(uintptr_t)request->object };
 	struct mlxpmd_port *port = port_of(request);
 
 	if (port == NULL)
@@ -150,7 +150,7 @@ mempool_forget(const struct mlxpmd_message *request, struct rte_mp_msg *reply __
 	if (port == NULL)
 		return -ENODEV;
 	/* Only compared: a mempool that is freed is in no list any more. */
-	mdv_mr_forget(port->mdv, (const struct rte_mempool *)(uintptr_t)request->mempool);
+	mdv_mr_forget(port->mdv, (const struct rte_mempool *)(uintptr_t)request->object);
 	return 0;
 }
 
@@ -174,11 +174,51 @@ flows_dump(const struct mlxpmd_message *request, struct rte_mp_msg *reply)
 			close(fd);
 		return rc;
 	}
-	rc = mlxpmd_flow_dump(port->eth_dev, NULL, file, &error);
+	/* Only compared with the flows that there are. */
+	rc = mlxpmd_flow_dump(port->eth_dev, (struct rte_flow *)(uintptr_t)request->object, file, &error);
 	if (fclose(file) != 0 && rc == 0)
 		rc = -errno;
 	reply->fds[reply->num_fds++] = primary.made;
 	return rc;
+}
+
+static int
+query_explain(struct mlxpmd_message *answer, int rc, const struct rte_flow_error *error)
+{
+	if (rc != 0)
+		strlcpy(answer->why, error->message, sizeof(answer->why));
+	return rc;
+}
+
+static int
+flow_query(const struct mlxpmd_message *request, struct rte_mp_msg *reply)
+{
+	struct mlxpmd_message *answer = (struct mlxpmd_message *)reply->param;
+	const struct rte_flow_action action = { .type = request->action };
+	struct mlxpmd_port *port = port_of(request);
+	struct rte_flow_error error;
+	int rc;
+
+	if (port == NULL)
+		return -ENODEV;
+	memset(answer->why, 0, sizeof(answer->why));
+	rc = mlxpmd_flow_query_other(port, request->object, &action, &answer->count, &error);
+	return query_explain(answer, rc, &error);
+}
+
+static int
+handle_query(const struct mlxpmd_message *request, struct rte_mp_msg *reply)
+{
+	struct mlxpmd_message *answer = (struct mlxpmd_message *)reply->param;
+	struct mlxpmd_port *port = port_of(request);
+	struct rte_flow_error error;
+	int rc;
+
+	if (port == NULL)
+		return -ENODEV;
+	memset(answer->why, 0, sizeof(answer->why));
+	rc = mlxpmd_flow_handle_query_other(port, request->object, &answer->count, &error);
+	return query_explain(answer, rc, &error);
 }
 
 static int (*const requests[MLXPMD_NB_MESSAGES])(const struct mlxpmd_message *, struct rte_mp_msg *) = {
@@ -186,6 +226,8 @@ static int (*const requests[MLXPMD_NB_MESSAGES])(const struct mlxpmd_message *, 
 	[MLXPMD_MESSAGE_REGISTER] = mempool_register,
 	[MLXPMD_MESSAGE_FORGET] = mempool_forget,
 	[MLXPMD_MESSAGE_FLOWS] = flows_dump,
+	[MLXPMD_MESSAGE_FLOW_QUERY] = flow_query,
+	[MLXPMD_MESSAGE_HANDLE_QUERY] = handle_query,
 };
 
 static void

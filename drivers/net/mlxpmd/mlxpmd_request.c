@@ -18,18 +18,42 @@
 #define ANSWER_S 5
 
 static int
-answer_check(const struct rte_mp_reply *reply, struct mlxpmd_message *answer)
+answer_take(const struct rte_mp_reply *reply, struct mlxpmd_message *message)
 {
-	const uint32_t sequence = answer->sequence;
-	const uint16_t type = answer->type;
+	struct mlxpmd_message answer;
 
-	if (reply->nb_received != 1 || reply->msgs[0].len_param != sizeof(*answer))
+	if (reply->nb_received != 1 || reply->msgs[0].len_param != sizeof(answer))
 		return -EPROTO;
-	memcpy(answer, reply->msgs[0].param, sizeof(*answer));
-	if (answer->type != type)
+	memcpy(&answer, reply->msgs[0].param, sizeof(answer));
+	if (answer.type != message->type)
 		return -EPROTO;
 	/* EAL takes a late answer for that of the present request of the name. */
-	return answer->sequence == sequence ? answer->rc : -ESTALE;
+	if (answer.sequence != message->sequence)
+		return -ESTALE;
+	*message = answer;
+	return answer.rc;
+}
+
+const char *
+mlxpmd_request_reason(int rc)
+{
+	static const struct {
+		int rc;
+		const char *why;
+	} reasons[] = {
+		{ -ENODEV, "the primary process does not drive this device with mlxpmd" },
+		{ -ETIMEDOUT, "the primary process does not answer, or has not loaded mlxpmd" },
+		{ -EHOSTDOWN, "there is no primary process" },
+		{ -ECONNREFUSED, "the primary process has ended" },
+		{ -EAGAIN, "too many requests wait in the primary process" },
+		{ -ESTALE, "the primary process answered an earlier request, late" },
+		{ -EPROTO, "the primary process has another build of mlxpmd: load the same file in both" },
+	};
+
+	for (unsigned int i = 0; i < RTE_DIM(reasons); i++)
+		if (reasons[i].rc == rc)
+			return reasons[i].why;
+	return rte_strerror(-rc);
 }
 
 /* Keeps the first n descriptors of an answer, for this process alone, and closes the others. */
@@ -66,7 +90,7 @@ mlxpmd_request(struct mlxpmd_message *message, int *fds)
 	if (rc == 0 && reply.nb_sent == 0)
 		rc = -EHOSTDOWN;
 	if (rc == 0)
-		rc = answer_check(&reply, message);
+		rc = answer_take(&reply, message);
 	if (reply.nb_received == 1)
 		fds_take(&reply.msgs[0], fds, rc == 0 && fds != NULL ? MLXPMD_NB_FDS : 0);
 	free(reply.msgs);

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include <rte_eal.h>
-#include <rte_flow_driver.h>
 #include <rte_string_fns.h>
 
 #include "mlxpmd_ctrl.h"
@@ -54,8 +53,8 @@ secondary_of(const struct rte_eth_dev *eth_dev)
 }
 
 /* NULL: it was closed here, but ethdev could not release it, because the primary process has freed its table. */
-static bool
-has_ended(const struct rte_eth_dev *eth_dev)
+bool
+mlxpmd_secondary_ended(const struct rte_eth_dev *eth_dev)
 {
 	const struct secondary *s = secondary_of(eth_dev);
 
@@ -233,11 +232,11 @@ on_mempool_event(enum rte_mempool_event event, struct rte_mempool *mp, void *arg
 	struct secondary *s = arg;
 	struct mlxpmd_message message = {
 		.type = event == RTE_MEMPOOL_EVENT_READY ? MLXPMD_MESSAGE_REGISTER : MLXPMD_MESSAGE_FORGET,
-		.port_id = s->port_id, .mempool = (uintptr_t)mp,
+		.port_id = s->port_id, .object = (uintptr_t)mp,
 	};
 	int rc;
 
-	if (has_ended(s->eth_dev) || (mp->flags & RTE_MEMPOOL_F_NON_IO) != 0 || mp->nb_mem_chunks == 0)
+	if (mlxpmd_secondary_ended(s->eth_dev) || (mp->flags & RTE_MEMPOOL_F_NON_IO) != 0 || mp->nb_mem_chunks == 0)
 		return;
 	rc = mlxpmd_request(&message, NULL);
 	if (rc == 0)
@@ -257,13 +256,13 @@ on_mempool_event(enum rte_mempool_event event, struct rte_mempool *mp, void *arg
 static int \
 name(struct rte_eth_dev *eth_dev, ##__VA_ARGS__) \
 { \
-	return has_ended(eth_dev) ? -EIO : call; \
+	return mlxpmd_secondary_ended(eth_dev) ? -EIO : call; \
 }
 
 static int
 stats_get(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats, struct eth_queue_stats *queues)
 {
-	return has_ended(eth_dev) ? -EIO : mlxpmd_stats_get(eth_dev, stats, queues);
+	return mlxpmd_secondary_ended(eth_dev) ? -EIO : mlxpmd_stats_get(eth_dev, stats, queues);
 }
 
 MDV_STATS_GET_OP(stats_get_op, stats_get)
@@ -281,7 +280,7 @@ ALIVE(link_update, 0, int wait __rte_unused)
 static int
 is_removed(struct rte_eth_dev *eth_dev)
 {
-	return has_ended(eth_dev) || mdv_removed(MLXPMD_PORT(eth_dev)->mdv);
+	return mlxpmd_secondary_ended(eth_dev) || mdv_removed(MLXPMD_PORT(eth_dev)->mdv);
 }
 
 static int
@@ -300,7 +299,7 @@ rx_mode_get(struct rte_eth_dev *eth_dev, uint16_t queue_id __rte_unused, struct 
 	const struct secondary *s = secondary_of(eth_dev);
 	uint8_t set;
 
-	if (has_ended(eth_dev))
+	if (mlxpmd_secondary_ended(eth_dev))
 		return -EIO;
 	set = __atomic_load_n(&s->port->rx_set, __ATOMIC_ACQUIRE);
 	return mode_get(set < RTE_DIM(s->rx) ? s->rx[set] : NULL, mode);
@@ -312,7 +311,7 @@ tx_mode_get(struct rte_eth_dev *eth_dev, uint16_t queue_id __rte_unused, struct 
 	const struct secondary *s = secondary_of(eth_dev);
 	uint8_t set;
 
-	if (has_ended(eth_dev))
+	if (mlxpmd_secondary_ended(eth_dev))
 		return -EIO;
 	set = __atomic_load_n(&s->port->tx_set, __ATOMIC_ACQUIRE);
 	return mode_get(set < RTE_DIM(s->tx) ? s->tx[set] : NULL, mode);
@@ -322,38 +321,6 @@ static int
 secondary_dev_close(struct rte_eth_dev *eth_dev)
 {
 	mlxpmd_secondary_close(eth_dev);
-	return 0;
-}
-
-/* A dump of all flows; a single one cannot be named, because its handle is a pointer of the primary process. */
-static int
-flow_dump(struct rte_eth_dev *eth_dev, struct rte_flow *flow, FILE *file, struct rte_flow_error *error)
-{
-	struct mlxpmd_message message = { .type = MLXPMD_MESSAGE_FLOWS, .port_id = eth_dev->data->port_id };
-	int fds[MLXPMD_NB_FDS] = { -1, -1 }, rc;
-	char text[4096];
-	ssize_t n = 0;
-	off_t at = 0;
-
-	rc = flow != NULL ? -ENOTSUP : has_ended(eth_dev) ? -EIO : mlxpmd_request(&message, fds);
-	while (rc == 0 && (n = pread(fds[0], text, sizeof(text), at)) > 0) {
-		fwrite(text, 1, n, file);
-		at += n;
-	}
-	if (fds[0] >= 0)
-		close(fds[0]);
-	if (rc == 0 && n == 0)
-		return 0;
-	return rte_flow_error_set(error, rc != 0 ? -rc : errno, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-				  "the primary process dumps no flows");
-}
-
-static int
-flow_ops_get(struct rte_eth_dev *eth_dev __rte_unused, const struct rte_flow_ops **ops)
-{
-	static const struct rte_flow_ops flow_ops = { .dev_dump = flow_dump };
-
-	*ops = &flow_ops;
 	return 0;
 }
 
@@ -375,7 +342,7 @@ static const struct eth_dev_ops secondary_ops = {
 	.rss_hash_conf_get = hash_conf_get,
 	.reta_query = reta_query,
 	.read_clock = read_clock,
-	.flow_ops_get = flow_ops_get,
+	.flow_ops_get = mlxpmd_secondary_flow_ops_get,
 };
 
 /* ------------------------------------------------------------------ probe and close */
@@ -383,24 +350,8 @@ static const struct eth_dev_ops secondary_ops = {
 static int
 refused(const struct rte_device *device, int rc)
 {
-	static const struct {
-		int rc;
-		const char *why;
-	} reasons[] = {
-		{ -ENODEV, "the primary process does not drive this device with mlxpmd" },
-		{ -ETIMEDOUT, "the primary process does not answer, or has not loaded mlxpmd" },
-		{ -EHOSTDOWN, "there is no primary process" },
-		{ -ECONNREFUSED, "the primary process has ended" },
-		{ -EAGAIN, "too many requests wait in the primary process" },
-		{ -ESTALE, "the primary process answered an earlier request, late" },
-		{ -EPROTO, "the primary process has another build of mlxpmd: load the same file in both" },
-	};
-	const char *why = rte_strerror(-rc);
-
-	for (unsigned int i = 0; i < RTE_DIM(reasons); i++)
-		if (reasons[i].rc == rc)
-			why = reasons[i].why;
-	return MLXPMD_FAIL(-rc, "%s: cannot be used in this secondary process: %s", device->name, why);
+	return MLXPMD_FAIL(-rc, "%s: cannot be used in this secondary process: %s", device->name,
+			   mlxpmd_request_reason(rc));
 }
 
 static void

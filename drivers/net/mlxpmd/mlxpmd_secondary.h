@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include <rte_dev.h>
+#include <rte_flow.h>
 
 #include <mdv.h>
 
@@ -30,7 +31,9 @@ enum mlxpmd_message_type {
 	MLXPMD_MESSAGE_ATTACH,	/**< The device `name`: port_id, and the descriptors below. */
 	MLXPMD_MESSAGE_REGISTER, /**< Registers a mempool that this process created. */
 	MLXPMD_MESSAGE_FORGET,	/**< It is about to be freed. */
-	MLXPMD_MESSAGE_FLOWS,	/**< A dump of the port's flows: the answer has the descriptor of a file. */
+	MLXPMD_MESSAGE_FLOWS,	/**< A dump of the port's flows, or of one: the answer has the descriptor of a file. */
+	MLXPMD_MESSAGE_FLOW_QUERY, /**< Count or age of a flow. */
+	MLXPMD_MESSAGE_HANDLE_QUERY, /**< Count of an indirect action. */
 	MLXPMD_NB_MESSAGES
 };
 
@@ -49,8 +52,14 @@ struct mlxpmd_message {
 	uint16_t port_id;
 	int32_t rc;		/**< Of an answer: 0 or -errno. */
 	uint32_t sequence;	/**< Of the requests of a process. */
-	uint64_t mempool;	/**< Its address. */
-	char name[RTE_DEV_NAME_MAX_LEN];
+	uint32_t action;	/**< enum rte_flow_action_type of a query. */
+	uint64_t object;	/**< Address of a mempool, a flow (0: all of them) or an indirect action. */
+	union {
+		char name[RTE_DEV_NAME_MAX_LEN];
+		struct rte_flow_query_count count; /**< Of the answer to a query. */
+		struct rte_flow_query_age age;
+		char why[128];	/**< Of an answer with rc to a request about flows: the explanation, or empty. */
+	};
 };
 
 /** A primary process that closes a port waits so long for secondary processes to leave it. */
@@ -65,7 +74,7 @@ int mlxpmd_primary_up(struct mlxpmd_port *port);
 /** Also before queues are released: secondary processes leave the port. May be called again. */
 void mlxpmd_primary_down(struct mlxpmd_port *port);
 
-/* ---- a secondary process (mlxpmd_request.c, mlxpmd_pages.c, mlxpmd_secondary.c) ---- */
+/* ---- a secondary process (mlxpmd_request.c, mlxpmd_pages.c, mlxpmd_secondary.c, mlxpmd_secondary_flow.c) ---- */
 /**
  * Sends a request and waits for the answer, which replaces it. Logs nothing.
  *
@@ -74,6 +83,8 @@ void mlxpmd_primary_down(struct mlxpmd_port *port);
  *   answer is not one of this driver, -ESTALE it is one to an earlier request; else the answer's.
  */
 int mlxpmd_request(struct mlxpmd_message *message, int *fds);
+/** What such an error means. */
+const char *mlxpmd_request_reason(int rc);
 
 /** Doorbell pages of a port, at the addresses that they have in the primary process. */
 struct mlxpmd_pages {
@@ -91,6 +102,11 @@ void mlxpmd_pages_unmap(struct mlxpmd_pages *pages);
 
 /** As mlxpmd_probe(). */
 int mlxpmd_secondary_probe(struct rte_device *device, struct rte_intr_handle *intr_handle);
+/** Whether the primary process ended, or closes the port. */
+bool mlxpmd_secondary_ended(const struct rte_eth_dev *eth_dev);
+struct rte_flow_ops;
+/** As eth_dev_ops.flow_ops_get. */
+int mlxpmd_secondary_flow_ops_get(struct rte_eth_dev *eth_dev, const struct rte_flow_ops **ops);
 /** Releases what this process has of the port; its bursts must have ended. */
 void mlxpmd_secondary_close(struct rte_eth_dev *eth_dev);
 /** As mlxpmd_remove(). */
