@@ -357,10 +357,9 @@ static const struct locked {
 	const char *name;
 	void (*call)(void);
 } locked[] = {
-	{ "read_time", call_read_time }, { "write_time", call_write_time }, { "adjust", call_adjust },
-	{ "read_rx", call_read_rx },	 { "read_tx", call_read_tx },	    { "receive", call_receive },
-	{ "sent", call_sent },		 { "done", call_done },		    { "forget", call_forget },
-	{ "disable", call_disable },	 { "enable", call_enable },
+	{ "write_time", call_write_time }, { "adjust", call_adjust }, { "read_rx", call_read_rx },
+	{ "read_tx", call_read_tx }, { "receive", call_receive }, { "sent", call_sent }, { "done", call_done },
+	{ "forget", call_forget }, { "disable", call_disable }, { "enable", call_enable },
 };
 static bool returned;
 
@@ -372,7 +371,7 @@ locked_main(void *arg)
 	return NULL;
 }
 
-/* Nothing reads or changes them while another thread does: it waits. */
+/* Nothing reads or changes mailboxes while another thread does: it waits. The time is read without the lock. */
 static void
 locking(void)
 {
@@ -381,6 +380,9 @@ locking(void)
 	unsigned int i;
 
 	txq.q.port = &r->port;
+	rte_spinlock_lock(&r->port.timesync.lock);
+	call_read_time();
+	rte_spinlock_unlock(&r->port.timesync.lock);
 	arrive(frame, 12 + unhex(frame + 12, "88f7" "0002002c"), 100);
 	for (i = 0; i < RTE_DIM(locked); i++) {
 		__atomic_store_n(&returned, false, __ATOMIC_RELEASE);

@@ -13,6 +13,7 @@
 #include <rte_ethdev.h>
 #include <rte_flow.h>
 #include <rte_mbuf.h>
+#include <rte_time.h>
 
 #include "../await.h"
 #include "../check.h"
@@ -49,6 +50,26 @@ round_run(unsigned int n)
 		    rte_mempool_avail_count(mp) + 64 >= mp->populated_size, 10000), "%u", rte_mempool_avail_count(mp));
 }
 
+/* The PTP clock: that of the port, as long as no process has set it. The rest of timesync belongs to the primary. */
+static void
+time_test(void)
+{
+	struct timespec ts = { .tv_sec = -1 };
+	uint64_t before, after, ns;
+
+	CHECK_OK(rte_eth_read_clock(PORT, &before));
+	CHECK_OK(rte_eth_timesync_read_time(PORT, &ts));
+	CHECK_OK(rte_eth_read_clock(PORT, &after));
+	ns = rte_timespec_to_ns(&ts);
+	CHECK(before > 0 && ns >= before && ns <= after, "%" PRIu64 " is not from %" PRIu64 " to %" PRIu64, ns, before,
+	      after);
+	CHECK_EQ(rte_eth_timesync_adjust_time(PORT, 1), -ENOTSUP);
+	CHECK_EQ(rte_eth_timesync_write_time(PORT, &ts), -ENOTSUP);
+	CHECK_EQ(rte_eth_timesync_enable(PORT), -ENOTSUP);
+	CHECK_EQ(rte_eth_timesync_read_tx_timestamp(PORT, &ts), -ENOTSUP);
+	CHECK_EQ(rte_eth_timesync_read_rx_timestamp(PORT, &ts, 0), -ENOTSUP);
+}
+
 static void
 mempools_test(void)
 {
@@ -58,6 +79,7 @@ mempools_test(void)
 		round_run(n);
 	CHECK_OK(rte_eth_stats_get(PORT, &stats));
 	CHECK(stats.opackets >= ROUNDS * PACKETS && stats.oerrors == 0);
+	time_test();
 	/* The primary process configures the port. */
 	CHECK_EQ(rte_eth_dev_stop(PORT), -ENOTSUP);
 	CHECK_EQ(rte_eth_dev_set_mtu(PORT, 1400), -ENOTSUP);

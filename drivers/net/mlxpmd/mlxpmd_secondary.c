@@ -274,6 +274,7 @@ ALIVE(fw_version_get, mlxpmd_fw_version_get(eth_dev, version, size), char *versi
 ALIVE(hash_conf_get, mlxpmd_rss_hash_conf_get(eth_dev, conf), struct rte_eth_rss_conf *conf)
 ALIVE(reta_query, mlxpmd_reta_query(eth_dev, conf, size), struct rte_eth_rss_reta_entry64 *conf, uint16_t size)
 ALIVE(read_clock, mlxpmd_read_clock(eth_dev, value), uint64_t *value)
+ALIVE(timesync_read_time, mlxpmd_timesync_read_time(eth_dev, ts), struct timespec *ts)
 /* The primary process keeps the link in memory that ethdev shares. */
 ALIVE(link_update, 0, int wait __rte_unused)
 
@@ -342,6 +343,7 @@ static const struct eth_dev_ops secondary_ops = {
 	.rss_hash_conf_get = hash_conf_get,
 	.reta_query = reta_query,
 	.read_clock = read_clock,
+	.timesync_read_time = timesync_read_time,
 	.flow_ops_get = mlxpmd_secondary_flow_ops_get,
 };
 

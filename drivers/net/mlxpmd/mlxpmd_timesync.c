@@ -274,41 +274,45 @@ has_time(const struct mlxpmd_port *port)
 }
 
 static int
-now_get(struct mlxpmd_port *port, uint64_t *now)
+now_get(struct rte_eth_dev *eth_dev, uint64_t *now)
 {
-	return has_time(port) ? mlxpmd_read_clock(port->eth_dev, now) : -ENOTSUP;
+	return has_time(MLXPMD_PORT(eth_dev)) ? mlxpmd_read_clock(eth_dev, now) : -ENOTSUP;
 }
 
+/* Also in a secondary process: without the lock, which such a process would keep when it is killed. */
 int
 mlxpmd_timesync_read_time(struct rte_eth_dev *eth_dev, struct timespec *ts)
 {
-	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	uint64_t now;
-	int rc = now_get(port, &now);
+	int rc = now_get(eth_dev, &now);
 
 	if (rc != 0)
 		return rc;
-	rte_spinlock_lock(&port->timesync.lock);
-	*ts = rte_ns_to_timespec(now + port->timesync.offset_ns);
-	rte_spinlock_unlock(&port->timesync.lock);
+	*ts = rte_ns_to_timespec(now + __atomic_load_n(&MLXPMD_PORT(eth_dev)->timesync.offset_ns, __ATOMIC_RELAXED));
 	return 0;
+}
+
+/* Adds to the offset, or replaces it. */
+static void
+offset_change(struct mlxpmd_timesync *t, bool add, int64_t ns)
+{
+	rte_spinlock_lock(&t->lock);
+	__atomic_store_n(&t->offset_ns, add ? t->offset_ns + ns : ns, __ATOMIC_RELAXED);
+	rte_spinlock_unlock(&t->lock);
 }
 
 int
 mlxpmd_timesync_write_time(struct rte_eth_dev *eth_dev, const struct timespec *ts)
 {
-	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	uint64_t now;
 	int rc;
 
 	if (ts->tv_sec < 0 || ts->tv_nsec < 0 || ts->tv_nsec >= (long)NSEC_PER_SEC)
 		return -EINVAL;
-	rc = now_get(port, &now);
+	rc = now_get(eth_dev, &now);
 	if (rc != 0)
 		return rc;
-	rte_spinlock_lock(&port->timesync.lock);
-	port->timesync.offset_ns = rte_timespec_to_ns(ts) - now;
-	rte_spinlock_unlock(&port->timesync.lock);
+	offset_change(&MLXPMD_PORT(eth_dev)->timesync, false, rte_timespec_to_ns(ts) - now);
 	return 0;
 }
 
@@ -319,9 +323,7 @@ mlxpmd_timesync_adjust(struct rte_eth_dev *eth_dev, int64_t delta_ns)
 
 	if (!has_time(port))
 		return -ENOTSUP;
-	rte_spinlock_lock(&port->timesync.lock);
-	port->timesync.offset_ns += delta_ns;
-	rte_spinlock_unlock(&port->timesync.lock);
+	offset_change(&port->timesync, true, delta_ns);
 	return 0;
 }
 

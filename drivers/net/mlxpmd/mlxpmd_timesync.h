@@ -43,7 +43,7 @@ struct mlxpmd_timesync {
 	rte_spinlock_t lock;	/**< Of the mailboxes and the offset. */
 	bool on;		/**< Changed under the port's lock. */
 	mlxpmd_rx_burst_t rx_burst; /**< Burst that the wrapper calls. */
-	int64_t offset_ns;	/**< PHC time less clock value. */
+	int64_t offset_ns;	/**< PHC time less clock value. Atomic for readers without the lock. */
 	struct {
 		uint64_t ns;	/**< Clock value. */
 		bool ready;
