@@ -102,6 +102,41 @@ lossy_pair(void)
 	rig_free(r);
 }
 
+/* A port whose PHY returns what it sends neither reaches the other end of its cable nor receives from there. */
+static void
+phy_loopback(const char *wire)
+{
+	struct rig *r = rig_new(2, wire);
+	struct rig_sq *sq = rig_sq_new(&r->port[0], rig_cq_new(&r->port[0], 8, 6), 8);
+	struct rig_sq *peer = rig_sq_new(&r->port[1], rig_cq_new(&r->port[1], 8, 6), 8);
+	uint8_t *f = rig_mem(&r->port[0], 64, 64), *g = rig_mem(&r->port[1], 64, 64);
+
+	(void)rig_rx_new(&r->port[0], 3);
+	(void)rig_rx_new(&r->port[1], 3);
+	r->port[0].dev->loop_on = true;
+	for (unsigned i = 0; i < 3; i++) {
+		rig_send(sq, f, 64);
+		rig_send(peer, g, 64);
+	}
+	rig_run(r);
+	CHECK_EQ(r->port[0].dev->stats.tx_frames, 3);
+	CHECK_EQ(r->port[0].dev->stats.rx_delivered_frames, 3);
+	CHECK_EQ(r->port[1].dev->stats.tx_frames, 3);
+	CHECK_EQ(r->port[1].dev->stats.rx_delivered_frames, 0);
+	r->port[0].dev->loop_on = false;
+	rig_send(peer, g, 64);
+	rig_run(r);
+	CHECK_EQ(r->port[0].dev->stats.rx_delivered_frames, 4);
+	rig_free(r);
+}
+
+static void
+loopback(void)
+{
+	phy_loopback("pair");
+	phy_loopback("pair:lossless");
+}
+
 /* With patience nothing is lost, whatever the form of the WQE that must wait in the middle. */
 static void
 lossless_pair(void)
@@ -401,6 +436,7 @@ main(int argc, char **argv)
 		{"options", options},
 		{"bad_options", bad_options},
 		{"lossy_pair", lossy_pair},
+		{"loopback", loopback},
 		{"lossless_pair", lossless_pair},
 		{"lossless_is_bounded", lossless_is_bounded},
 		{"patience_is_renewed", patience_is_renewed},

@@ -161,6 +161,41 @@ test_others(void)
 	CHECK_EQ(read_reg(0xffff, NULL, 0), fix_code(FW_REG_UNKNOWN));
 }
 
+/* The PHY's loopback: in effect from the next time that the port is set up, with a link that needs no cable. */
+static void
+test_loopback(void)
+{
+	struct prm_pplr_reg pplr = {0};
+
+	prm_pplr_reg_set_local_port(&pplr, 1);
+	CHECK_EQ(read_reg(PRM_REG_PPLR, &pplr, sizeof(pplr)), 0);
+	CHECK_EQ(prm_pplr_reg_get_lb_cap(answer()), PRM_PPLR_LB_PHY_LOCAL);
+	CHECK_EQ(prm_pplr_reg_get_lb_en(answer()), 0);
+	prm_pplr_reg_set_lb_en(&pplr, PRM_PPLR_LB_EXTERNAL_LOCAL);
+	CHECK_EQ(write_reg(PRM_REG_PPLR, &pplr, sizeof(pplr)), fix_code(FW_REG_SETTING));
+	prm_pplr_reg_set_lb_en(&pplr, PRM_PPLR_LB_PHY_LOCAL);
+	CHECK_EQ(write_reg(PRM_REG_PPLR, &pplr, sizeof(pplr)), 0);
+	CHECK_EQ(prm_pplr_reg_get_lb_en(answer()), PRM_PPLR_LB_PHY_LOCAL);
+	emu_port_set_carrier(f.dev, false);
+	emu_port_set_admin(f.dev, true);
+	CHECK(!f.dev->loop_on && !f.dev->link_up);
+	emu_port_set_admin(f.dev, false);
+	CHECK(!f.dev->loop_on && !f.dev->link_up);
+	emu_port_set_admin(f.dev, true);
+	CHECK(f.dev->loop_on && f.dev->link_up);
+	f.dev->vf = EMU_VF;
+	CHECK_EQ(read_reg(PRM_REG_PPLR, &pplr, sizeof(pplr)), fix_code(FW_REG_PORT));
+	CHECK_EQ(write_reg(PRM_REG_PPLR, &pplr, sizeof(pplr)), fix_code(FW_REG_PORT));
+	f.dev->vf = 0;
+	prm_pplr_reg_set_lb_en(&pplr, 0);
+	CHECK_EQ(write_reg(PRM_REG_PPLR, &pplr, sizeof(pplr)), 0);
+	CHECK(f.dev->loop_on);
+	emu_port_set_admin(f.dev, false);
+	emu_port_set_admin(f.dev, true);
+	CHECK(!f.dev->loop_on && !f.dev->link_up);
+	emu_port_set_carrier(f.dev, true);
+}
+
 static uint64_t
 mcia(uint32_t i2c, uint32_t page, uint32_t address, uint32_t size)
 {
@@ -387,6 +422,7 @@ main(void)
 	test_pmtu();
 	test_ptys();
 	test_others();
+	test_loopback();
 	test_module();
 	test_ppcnt();
 	test_q_counter();

@@ -302,6 +302,7 @@ struct emu_dev {
 	bool carrier;	/**< The wire has carrier. */
 	bool link_up;	/**< The wire has carrier and the port is up. */
 	bool pause_rx, pause_tx; /**< Flow control (IEEE 802.3, annex 31B): pause frames are obeyed, sent. */
+	bool loop_set, loop_on; /**< The PHY returns sent frames: register PPLR, what is in effect. */
 	bool unplugged; /**< The cable is unplugged by a control command or fault rule. */
 	bool removed;	/**< Removed from the bus, or failed: no access works any more. */
 	bool health_stopped; /**< The health counter does not increment. */

@@ -148,7 +148,7 @@ static void
 link_recompute(struct emu_dev *dev)
 {
 	const struct emu_front_ops *front = emu_machine_of(dev)->front;
-	bool port = (dev->vf & EMU_VF_LINK_UP) != 0 || (dev->carrier && !dev->unplugged);
+	bool port = (dev->vf & EMU_VF_LINK_UP) != 0 || dev->loop_on || (dev->carrier && !dev->unplugged);
 	bool up = port && dev->admin_up && !dev->removed && (dev->vf & EMU_VF_LINK_DOWN) == 0;
 
 	if (up == dev->link_up)
@@ -268,9 +268,16 @@ emu_port_tick(struct emu_dev *dev, uint64_t mono_ns)
 	}
 }
 
+/*
+ * assumed: a loopback mode is in effect from the next time that the port is set up, around which mlxlink sets it
+ * (mstflint, mlxlink_commander.cpp). It needs no cable, and the peer keeps its link. Other reading: it is in effect at
+ * once, or the peer has no link. Test: fw/test_registers.c.
+ */
 void
 emu_port_set_admin(struct emu_dev *dev, bool up)
 {
+	if (up && !dev->admin_up)
+		dev->loop_on = dev->loop_set;
 	dev->admin_up = up;
 	link_recompute(dev);
 }

@@ -25,8 +25,8 @@ port_check(struct fw_cmd *c, unsigned local_port)
 }
 
 /*
- * assumed: PAOS and writes of PFCC are refused to a virtual function, which controls no physical port; of PAOS the
- * kernel ignores the result of the write and takes the link from QUERY_VPORT_STATE (Linux, mlx5/core/en_main.c,
+ * assumed: PAOS, PPLR and writes of PFCC are refused to a virtual function, which controls no physical port; of PAOS
+ * the kernel ignores the result of the write and takes the link from QUERY_VPORT_STATE (Linux, mlx5/core/en_main.c,
  * mlx5e_modify_admin_state() and mlx5e_update_carrier()). Other reading: reads succeed, writes have no effect.
  * Test: fw/test_registers.c.
  */
@@ -169,6 +169,34 @@ pfcc_write(struct fw_cmd *c, void *reg)
 	return 0;
 }
 
+/* One of the modes can be modelled: the PHY returns what the port sends. */
+static int
+pplr_read(struct fw_cmd *c, void *reg)
+{
+	unsigned local_port = prm_pplr_reg_get_local_port(reg);
+	int ret = paos_check(c, local_port);
+
+	memset(reg, 0, PRM_PPLR_REG_BYTES);
+	prm_pplr_reg_set_local_port(reg, local_port);
+	prm_pplr_reg_set_lb_cap(reg, PRM_PPLR_LB_PHY_LOCAL);
+	prm_pplr_reg_set_lb_en(reg, c->dev->loop_set ? PRM_PPLR_LB_PHY_LOCAL : 0);
+	return ret;
+}
+
+static int
+pplr_write(struct fw_cmd *c, void *reg)
+{
+	unsigned mode = prm_pplr_reg_get_lb_en(reg);
+	int ret = paos_check(c, prm_pplr_reg_get_local_port(reg));
+
+	if (ret != 0)
+		return ret;
+	if (mode != 0 && mode != PRM_PPLR_LB_PHY_LOCAL)
+		return fw_refuse(c, FW_REG_SETTING, "lb_en 0x%x", mode);
+	c->dev->loop_set = mode != 0;
+	return 0;
+}
+
 /* Four lanes (one up to 25 Gb/s) to one module, numbered like the port. */
 static int
 pmlp_read(struct fw_cmd *c, void *reg)
@@ -282,6 +310,7 @@ static const struct reg_row reg_rows[] = {
 	{PRM_REG_PTYS, PRM_PTYS_REG_BYTES, ptys_read, NULL},
 	{PRM_REG_PMTU, PRM_PMTU_REG_BYTES, pmtu_read, pmtu_write},
 	{PRM_REG_PFCC, PRM_PFCC_REG_BYTES, pfcc_read, pfcc_write},
+	{PRM_REG_PPLR, PRM_PPLR_REG_BYTES, pplr_read, pplr_write},
 	{PRM_REG_PMLP, PRM_PMLP_REG_BYTES, pmlp_read, NULL},
 	{PRM_REG_PMAOS, PRM_PMAOS_REG_BYTES, pmaos_read, NULL},
 	{PRM_REG_MCIA, PRM_MCIA_REG_BYTES, mcia_read, NULL},

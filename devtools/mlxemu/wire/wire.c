@@ -21,10 +21,23 @@ static enum emu_wire_result
 pair_tx(struct emu_wire_port *w, const uint8_t *frame, uint32_t len)
 {
 	if (!w->lossless) {
-		wire_dp(w->peer)->ingress(w->peer, frame, len);
+		if (!w->peer->loop_on)
+			wire_dp(w->peer)->ingress(w->peer, frame, len);
 		return EMU_WIRE_SENT;
 	}
 	return wire_deliver(w, w->peer, frame, len) ? EMU_WIRE_SENT : EMU_WIRE_HOLD;
+}
+
+/* The PHY returns the frame, whatever the port is connected to. */
+static enum emu_wire_result
+phy_tx(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
+{
+	struct emu_wire_port *w = dev->wire;
+
+	if (w != NULL && w->lossless)
+		return wire_return(w, dev, frame, len) ? EMU_WIRE_SENT : EMU_WIRE_HOLD;
+	wire_dp(dev)->ingress(dev, frame, len);
+	return EMU_WIRE_SENT;
 }
 
 static const struct wire_ops none_ops = {.tx = none_tx}, pair_ops = {.tx = pair_tx};
@@ -99,6 +112,8 @@ emu_wire_tx(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 {
 	struct emu_wire_port *w = dev->wire;
 
+	if (dev->loop_on)
+		return phy_tx(dev, frame, len);
 	return w != NULL ? w->ops->tx(w, frame, len) : EMU_WIRE_LOST;
 }
 

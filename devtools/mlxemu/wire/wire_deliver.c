@@ -41,6 +41,12 @@ wire_hold_expired(struct emu_wire_port *w, struct wire_hold *h)
 bool
 wire_deliver(struct emu_wire_port *w, struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 {
+	return dev->loop_on || wire_return(w, dev, frame, len);
+}
+
+bool
+wire_return(struct emu_wire_port *w, struct emu_dev *dev, const uint8_t *frame, uint32_t len)
+{
 	if (wire_dp(dev)->offer(dev, frame, len) == EMU_RX_FULL) {
 		if (!wire_hold_expired(w, &w->hold))
 			return false;

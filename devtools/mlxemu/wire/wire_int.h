@@ -51,9 +51,12 @@ uint64_t wire_mono_ns(void);
 bool wire_hold_expired(struct emu_wire_port *w, struct wire_hold *h);
 /**
  * Delivers a frame to dev, or holds it for a limited time while no receive WQE is posted.
+ * A port whose PHY returns what it sends receives nothing from its wire: the frame is lost.
  * @return false: not delivered yet, call again.
  */
 bool wire_deliver(struct emu_wire_port *w, struct emu_dev *dev, const uint8_t *frame, uint32_t len);
+/** The same for a frame that dev has sent and its PHY returns. */
+bool wire_return(struct emu_wire_port *w, struct emu_dev *dev, const uint8_t *frame, uint32_t len);
 
 /* wire_tap.c: opens IFNAME in a network namespace ("" = this one). A descriptor or -errno + err. */
 int wire_tap_open(const char *ifname, const char *netns, char *err, size_t err_len);

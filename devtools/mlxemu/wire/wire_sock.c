@@ -368,7 +368,8 @@ take(struct emu_wire_port *w, const uint8_t *frame, uint32_t len)
 {
 	if (w->lossless)
 		return wire_deliver(w, w->dev, frame, len);
-	wire_dp(w->dev)->ingress(w->dev, frame, len);
+	if (!w->dev->loop_on)
+		wire_dp(w->dev)->ingress(w->dev, frame, len);
 	return true;
 }
 
