@@ -78,6 +78,7 @@ pmd_port_configure(uint16_t port, const struct pmd_conf *conf)
 		},
 		.txmode.offloads = conf->tx_offloads,
 		.rx_adv_conf.rss_conf.rss_hf = conf->rss_hf,
+		.lpbk_mode = conf->loopback,
 		.intr_conf = { .rxq = conf->rxq_intr, .lsc = conf->port_intr, .rmv = conf->port_intr },
 	};
 	uint16_t nb_desc = conf->nb_desc != 0 ? conf->nb_desc : 256, q;

@@ -35,6 +35,7 @@ struct pmd_conf {
 	uint32_t lro_bytes;	/**< max_lro_pkt_size. */
 	uint16_t deferred_rxq, deferred_txq; /**< One bit per queue: deferred start. */
 	bool rxq_intr;		/**< Receive interrupts. */
+	bool loopback;		/**< lpbk_mode 1. */
 	bool port_intr;		/**< Events of link state and removal. */
 	struct rte_mempool *pool; /**< Of the receive queues; NULL: pmd_pool. */
 };

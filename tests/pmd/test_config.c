@@ -86,7 +86,7 @@ configure_bad(void)
 	c.dcb_capability_en = RTE_ETH_DCB_PFC_SUPPORT;
 	CHECK_EQ(configure(1, 1, &c), -ENOTSUP);
 	c = good;
-	c.lpbk_mode = 1;
+	c.lpbk_mode = 2;
 	CHECK_EQ(configure(1, 1, &c), -ENOTSUP);
 	c = good;
 	c.link_speeds = RTE_ETH_LINK_SPEED_FIXED | RTE_ETH_LINK_SPEED_10G;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The physical port: flow control, module, UDP ports of tunnels. "-- vf": of a virtual function. */
+/* The physical port: flow control, module, UDP ports of tunnels, loopback. "-- vf": of a virtual function. */
 
 #include <rte_cycles.h>
 #include <rte_errno.h>
@@ -169,6 +169,58 @@ module(void)
 	CHECK(rte_eth_dev_get_module_eeprom(PORT_A, &info) == -EINVAL, "beyond the end");
 }
 
+/* A frame that PORT_A sends comes back, whatever its address; the cable carries nothing. */
+static void
+loopback_traffic(void)
+{
+	struct pmd_frame own = pmd_frame_udp(PORT_A, PORT_A, 0), other = pmd_frame_udp(PORT_A, PORT_B, 0);
+	struct pmd_frame there = pmd_frame_udp(PORT_B, PORT_A, 0);
+	const uint64_t sent = pmd_xstat(PORT_B, "rx_good_packets");
+
+	CHECK(pmd_send(PORT_B, 0, &there) == 1 && pmd_send(PORT_A, 0, &own) == 1, "not sent");
+	CHECK(pmd_drain(PORT_A, 1, 5000, NULL) == 1, "did not come back");
+	CHECK(pmd_send(PORT_A, 0, &other) == 1 && pmd_send(PORT_A, 0, &own) == 1, "not sent");
+	CHECK(pmd_drain(PORT_A, 1, 5000, NULL) == 1, "did not come back");
+	CHECK_OK(rte_eth_promiscuous_enable(PORT_A));
+	CHECK(pmd_send(PORT_A, 0, &other) == 1, "not sent");
+	CHECK(pmd_drain(PORT_A, 1, 5000, NULL) == 1, "did not come back");
+	CHECK(pmd_drain(PORT_A, 1, 0, NULL) == 0, "a frame of the cable");
+	CHECK_OK(rte_eth_promiscuous_disable(PORT_A));
+	CHECK(pmd_xstat(PORT_B, "rx_good_packets") == sent, "arrived at the other end");
+}
+
+static bool
+link_is_up(void)
+{
+	struct rte_eth_link link;
+
+	return rte_eth_link_get_nowait(PORT_A, &link) == 0 && link.link_status;
+}
+
+/* Twice: a stop ends the mode. The kernel's driver and a PF keep the link for themselves. */
+static void
+loopback(struct pmd_conf conf, bool possible)
+{
+	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 0);
+
+	for (unsigned int i = 0; i < 2; i++) {
+		pmd_port_down(PORT_A);
+		conf.loopback = true;
+		if (!possible) {
+			CHECK_EQ(pmd_port_configure(PORT_A, &conf), -ENOTSUP);
+		} else {
+			CHECK_OK(pmd_port_up(PORT_A, &conf));
+			CHECK(AWAIT(link_is_up(), 5000), "no link");
+			loopback_traffic();
+			pmd_port_down(PORT_A);
+		}
+		conf.loopback = false;
+		CHECK_OK(pmd_port_up(PORT_A, &conf));
+		CHECK(AWAIT(link_is_up(), 5000), "no link");
+		CHECK(pmd_arrives(&f), "no traffic after loopback");
+	}
+}
+
 static int
 tunnel_add(uint8_t type, uint16_t udp_port)
 {
@@ -211,6 +263,7 @@ main(int argc, char **argv)
 		module();
 		tunnels();
 	}
+	loopback(conf, strcmp(argv[argc - 1], "vf") != 0 && pmd_devarg(PORT_A, "open=vfio"));
 	pmd_ports_down();
 	return pmd_fini();
 }

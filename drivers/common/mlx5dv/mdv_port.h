@@ -66,6 +66,11 @@ struct mdv_port_ops {
 	/** Pause frames: ETHTOOL_GPAUSEPARAM and ETHTOOL_SPAUSEPARAM, or register PFCC. */
 	int (*pause_get)(struct mdv_dev *dev, struct mdv_pause *pause);
 	int (*pause_set)(struct mdv_dev *dev, const struct mdv_pause *pause);
+	/**
+	 * The PHY returns what the port sends, and receives nothing from its cable (register PPLR); sets the port down
+	 * and up. NULL: the kernel owns the link. -ENOTSUP: the device or a virtual function cannot do it.
+	 */
+	int (*loopback_set)(struct mdv_dev *dev, bool on);
 	/** The module: ETHTOOL_GMODULEINFO and ETHTOOL_GMODULEEEPROM, or register MCIA. -EIO: there is none. */
 	int (*module_info)(struct mdv_dev *dev, struct mdv_module *module);
 	int (*module_read)(struct mdv_dev *dev, uint32_t offset, uint32_t bytes, uint8_t *data);

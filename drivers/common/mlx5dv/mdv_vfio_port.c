@@ -105,6 +105,37 @@ vfio_pause_set(struct mdv_dev *dev, const struct mdv_pause *pause)
 	return pfcc_access(dev, PRM_ACCESS_REG_OP_WRITE, &pfcc, "set");
 }
 
+static int
+pplr_access(struct mdv_dev *dev, uint8_t op, struct prm_pplr_reg *pplr)
+{
+	prm_pplr_reg_set_local_port(pplr, MDV_LOCAL_PORT);
+	return mdv_register_access(dev, PRM_REG_PPLR, op, pplr, sizeof(*pplr), false);
+}
+
+/* The mode is in effect when the port is set up the next time (mstflint, mlxlink_commander.cpp). */
+static int
+vfio_loopback_set(struct mdv_dev *dev, bool on)
+{
+	struct prm_pplr_reg pplr = { 0 };
+	int ret, up;
+
+	if (dev->caps.vf)
+		return MDV_FAIL(dev->name, ENOTSUP, "a virtual function cannot set loopback of the port");
+	ret = pplr_access(dev, PRM_ACCESS_REG_OP_READ, &pplr);
+	if (ret != 0)
+		return ret;
+	if ((prm_pplr_reg_get_lb_cap(&pplr) & PRM_PPLR_LB_PHY_LOCAL) == 0)
+		return MDV_FAIL(dev->name, ENOTSUP, "the PHY has no local loopback, only 0x%x",
+				prm_pplr_reg_get_lb_cap(&pplr));
+	ret = vfio_up_set(dev, false);
+	if (ret != 0)
+		return ret;
+	prm_pplr_reg_set_lb_en(&pplr, on ? PRM_PPLR_LB_PHY_LOCAL : 0);
+	ret = pplr_access(dev, PRM_ACCESS_REG_OP_WRITE, &pplr);
+	up = vfio_up_set(dev, true);
+	return ret != 0 ? ret : up;
+}
+
 /** Mb/s of the operational protocol, of which one bit is set (PRM, PTYS, eth_proto, ext_eth_proto). */
 static uint32_t
 speed_of(uint32_t eth, uint32_t ext)
@@ -488,6 +519,7 @@ const struct mdv_port_ops mdv_vfio_port = {
 	.up_set = vfio_up_set,
 	.pause_get = vfio_pause_get,
 	.pause_set = vfio_pause_set,
+	.loopback_set = vfio_loopback_set,
 	.module_info = mdv_vfio_module_info,
 	.module_read = mdv_vfio_module_read,
 };

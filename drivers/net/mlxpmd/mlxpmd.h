@@ -185,6 +185,7 @@ struct mlxpmd_port {
 	uint32_t epoch;			/**< Changes when a queue gets new objects, before it is READY. Atomic. */
 	struct mlxpmd_filter filter;
 	struct mlxpmd_netdev netdev;
+	bool looped;	/**< The PHY returns sent frames (lpbk_mode), until the port stops. */
 	unsigned int netdev_index;	/**< Of the kernel interface, 0: none here. */
 	TAILQ_ENTRY(mlxpmd_port) next;	/**< Telemetry's list of ports. */
 };

@@ -99,6 +99,7 @@ mlxpmd_fw_version_get(struct rte_eth_dev *eth_dev, char *version, size_t size)
 static int
 configure_check(const struct mlxpmd_port *port, const struct rte_eth_conf *conf)
 {
+	const bool looped = port->mdv->port->loopback_set != NULL && !port->mdv->caps.vf;
 	const struct {
 		const char *what;
 		uint32_t value, refused;	/* All bits, and those that are not supported. */
@@ -107,7 +108,8 @@ configure_check(const struct mlxpmd_port *port, const struct rte_eth_conf *conf)
 		{ "Rx multi-queue mode", conf->rxmode.mq_mode, conf->rxmode.mq_mode & ~RTE_ETH_MQ_RX_RSS_FLAG,
 		  "none or RSS" },
 		{ "Tx multi-queue mode", conf->txmode.mq_mode, conf->txmode.mq_mode, "none" },
-		{ "loopback mode", conf->lpbk_mode, conf->lpbk_mode, "0" },
+		{ "loopback mode", conf->lpbk_mode, looped ? conf->lpbk_mode & ~1u : conf->lpbk_mode,
+		  looped ? "0 or 1" : "0: the link is not this function's (1: PF with open=vfio)" },
 		{ "fixed link speed", conf->link_speeds, conf->link_speeds & RTE_ETH_LINK_SPEED_FIXED,
 		  port->mdv->mode == MDV_OPEN_VFIO ? "autonegotiation" : "autonegotiation: the kernel owns the link" },
 		{ "DCB", conf->dcb_capability_en, conf->dcb_capability_en, "0" },
@@ -174,6 +176,27 @@ bursts_down(struct mlxpmd_port *port)
 	port->eth_dev->tx_pkt_burst = rte_eth_pkt_burst_dummy;
 }
 
+/* A device that was removed takes no command. */
+static void
+loopback_down(struct mlxpmd_port *port)
+{
+	if (port->looped && !mdv_removed(port->mdv))
+		(void)port->mdv->port->loopback_set(port->mdv, false);
+	port->looped = false;
+}
+
+static int
+loopback_up(struct mlxpmd_port *port)
+{
+	int rc;
+
+	if (port->eth_dev->data->dev_conf.lpbk_mode == 0)
+		return 0;
+	rc = port->mdv->port->loopback_set(port->mdv, true);
+	port->looped = rc == 0;
+	return rc;
+}
+
 /* Steering rules are created after all that receives, and destroyed first. */
 static const struct mlxpmd_stage start_stages[] = {
 	{ "MTU", mlxpmd_mtu_apply, NULL },
@@ -183,6 +206,7 @@ static const struct mlxpmd_stage start_stages[] = {
 	{ "receive queues", mlxpmd_rxqs_up, mlxpmd_rxqs_down },
 	{ "bursts", bursts_up, bursts_down },
 	{ "interface", mlxpmd_netdev_up, mlxpmd_netdev_down },
+	{ "loopback", loopback_up, loopback_down },
 	/* Before the port's own rules: where only the order of creation counts, flows come first. */
 	{ "flows", mlxpmd_flows_apply, mlxpmd_flows_withdraw },
 	{ "steering", mlxpmd_steer_up, mlxpmd_steer_down },
