@@ -10,6 +10,7 @@
 #include "mlxpmd_variant.h"
 
 static int mlxpmd_dev_close(struct rte_eth_dev *eth_dev);
+static int mlxpmd_dev_reset(struct rte_eth_dev *eth_dev);
 
 /* ethdev calls this after another call failed. @return 1 if the device was removed. */
 static int
@@ -28,6 +29,7 @@ static const struct eth_dev_ops mlxpmd_ops = {
 	.dev_set_link_up = mlxpmd_link_up,
 	.dev_set_link_down = mlxpmd_link_down,
 	.dev_close = mlxpmd_dev_close,
+	.dev_reset = mlxpmd_dev_reset,
 	.is_removed = mlxpmd_is_removed,
 	.link_update = mlxpmd_link_update,
 	.promiscuous_enable = mlxpmd_promiscuous_enable,
@@ -86,6 +88,12 @@ static const struct eth_dev_ops mlxpmd_ops = {
 	.timesync_adjust_time = mlxpmd_timesync_adjust,
 	.timesync_read_time = mlxpmd_timesync_read_time,
 	.timesync_write_time = mlxpmd_timesync_write_time,
+};
+
+/* Of a port whose reset failed: it has no device. */
+static const struct eth_dev_ops closed_ops = {
+	.dev_close = mlxpmd_dev_close,
+	.dev_reset = mlxpmd_dev_reset,
 };
 
 /* ------------------------------------------------------------------ stages of probe */
@@ -202,6 +210,8 @@ mlxpmd_dev_close(struct rte_eth_dev *eth_dev)
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	unsigned int kind, i;
 
+	if (eth_dev->dev_ops == &closed_ops)
+		return 0;
 	mlxpmd_record_port(port, MDV_PORT_CLOSE, 0, mlxpmd_now_ns());
 	mlxpmd_telemetry_down(port); /* Telemetry reads the queues no more, */
 	mlxpmd_primary_down(port); /* nor do secondary processes. */
@@ -211,6 +221,35 @@ mlxpmd_dev_close(struct rte_eth_dev *eth_dev)
 	mlxpmd_stages_down(port, probe_stages, RTE_DIM(probe_stages));
 	pthread_mutex_destroy(&port->lock);
 	return 0;
+}
+
+/*
+ * Closes the device and opens it again. ethdev has stopped the port; the application configures it again, with new
+ * queues. If that fails, the application can close the port, or try again.
+ */
+static int
+mlxpmd_dev_reset(struct rte_eth_dev *eth_dev)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct rte_eth_dev_data *data = eth_dev->data;
+	int rc;
+
+	if (port->mdv != NULL && mdv_removed(port->mdv))
+		return MLXPMD_FAIL(ENODEV, "port %u: cannot be reset: %s was removed", port->port_id,
+				   eth_dev->device->name);
+	(void)mlxpmd_dev_close(eth_dev);
+	for (unsigned int i = 0; i < data->nb_rx_queues; i++)
+		data->rx_queues[i] = NULL;
+	for (unsigned int i = 0; i < data->nb_tx_queues; i++)
+		data->tx_queues[i] = NULL;
+	data->dev_configured = 0;
+	memset(port, 0, sizeof(*port));
+	rc = mlxpmd_dev_init(eth_dev);
+	if (rc != 0) {
+		eth_dev->dev_ops = &closed_ops;
+		MLXPMD_LOG(ERR, "port %u: could not be opened again: close it, or reset it once more", data->port_id);
+	}
+	return rc;
 }
 
 int
