@@ -28,7 +28,7 @@ def record(ms, kind, op=0, obj=0, value=0, status=0, arg=0, flags=0, took=0):
 
 
 def recording(rows, mode=0, noted=(0, 0, 0), **change):
-    head = {"magic": MAGIC, "version": 1, "records": len(rows), "device": b"0000:c1:00.0", "reason": 0, **change}
+    head = {"magic": MAGIC, "version": 2, "records": len(rows), "device": b"0000:c1:00.0", "reason": 0, **change}
     return HEAD.pack(head["magic"], head["version"], head["records"], WRITTEN, 20 * SECOND, *noted, 4711,
                      head["reason"], 3, mode, head["device"], b"mlx5_0", b"eth0", b"22.35.2000",
                      b"net_mlxpmd") + b"".join(rows)
@@ -42,7 +42,7 @@ CAUSES = [
     ([], 0, "none", "no failure is recorded", None),
     # Of a device that failed that is the cause, whatever follows.
     ([record(1, FATAL, 1), record(2, REMOVED), record(3, COMMAND_ERRNO, QUERY, value=6), record(4, LINK)], 0,
-     "firmware", "handled by the kernel", "on doorbell match port=3 count 1 do fatal syndrome=1"),
+     "firmware", "the kernel resets the device", "on doorbell match port=3 count 1 do fatal syndrome=1"),
     ([record(1, COMMAND, CREATE_SQ, status=9, value=1), record(2, FATAL, 7), record(3, REMOVED)], 1, "health-stalled",
      "health counter stalled", "on doorbell match port=3 count 1 do fatal syndrome=1"),
     ([record(2, FATAL, 8), record(3, REMOVED)], 1, "timeout", "command timeout", "do fatal"),
@@ -114,7 +114,7 @@ BAD = [
     (recording([NOTHING], records=2), "its length is not that of its records"),
     (recording([NOTHING], records=2**32 - 1), "its length is not that of its records"),
     (recording([NOTHING] * 513), "its length is not that of its records"),
-    (recording([NOTHING], version=2), "it has version 2, this program reads 1"),
+    (recording([NOTHING], version=1), "it has version 1, this program reads 2"),
     (recording([NOTHING], magic=int.from_bytes(b"MLXREC01", "big")), "the other byte order"),
     (recording([NOTHING], device=b"x" * 64), "its header makes no sense"),
     (recording([NOTHING], device=b"\x1b[2J"), "its header makes no sense"),

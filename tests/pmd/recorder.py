@@ -20,7 +20,7 @@ from e2e import MLXEMU, PATIENCE, PLUGIN, TEST_MLX, check, eal, end, main, testl
 # The rule; whether the driver writes the file by itself; what the summary has.
 CASES = {
     "fatal": ("on doorbell match port=0 after 20 count 1 do fatal syndrome=8 ms=100", True,
-              {"verbs": ["firmware", "fatal error, handled by the kernel"],
+              {"verbs": ["firmware", "fatal error, the kernel resets the device"],
                "vfio": ["firmware", "fatal firmware error, health syndrome 0x8 (HW_UNRECOVERABLE_ERR)"]}),
     "removal": ("on doorbell match port=0 after 20 count 1 do remove", True,
                 {"verbs": ["removed", "the device is removed"], "vfio": ["no-response", "no response on the PCI bus"]}),

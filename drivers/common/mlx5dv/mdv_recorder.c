@@ -305,7 +305,7 @@ mdv_fatal_name(enum mdv_fatal why)
 {
 	static const char *const names[] = {
 		[MDV_FATAL_NONE] = "unknown failure",
-		[MDV_FATAL_KERNEL] = "fatal error, handled by the kernel",
+		[MDV_FATAL_KERNEL] = "fatal error, the kernel resets the device",
 		[MDV_FATAL_NO_RESPONSE] = "no response on the PCI bus",
 		[MDV_FATAL_HEALTH_BUFFER] = "health buffer not readable",
 		[MDV_FATAL_EQ_OVERRUN] = "fatal firmware error: event queue overrun",

@@ -42,11 +42,11 @@ enum mdv_record_kind {
 	MDV_RECORD_LINK,	/**< op: 1 up, 0 down; value: Mb/s, 0 unknown. */
 	/** Call of the application. op: enum mdv_record_port; value: errno; duration. */
 	MDV_RECORD_PORT,
-	/** Queue. op: enum mdv_record_queue; arg: queue id; object: rqn or sqn; value: errno. */
+	/** Queue. op: enum mdv_record_queue; arg: queue id; object: rqn or sqn; value: errno; completions. */
 	MDV_RECORD_QUEUE,
 	/**
 	 * Error of a queue. op: enum mdv_record_cause; arg, object as before; status: syndrome of an error completion;
-	 * value: its vendor syndrome.
+	 * value: its vendor syndrome; completions.
 	 */
 	MDV_RECORD_QUEUE_ERROR,
 	/** Repair of a queue. op: enum mdv_record_repair; arg, object; value: errno, or packets lost; duration. */
@@ -72,7 +72,7 @@ enum mdv_record_drops { MDV_DROPS_MISSED, MDV_DROPS_NOMBUF, MDV_DROPS_RX_ERRORS,
 /** Why a device is taken as failed. */
 enum mdv_fatal {
 	MDV_FATAL_NONE,
-	MDV_FATAL_KERNEL,	/**< The kernel handles a fatal error. */
+	MDV_FATAL_KERNEL,	/**< The kernel has reported a fatal error. */
 	MDV_FATAL_NO_RESPONSE,
 	MDV_FATAL_HEALTH_BUFFER,
 	MDV_FATAL_EQ_OVERRUN,
@@ -94,7 +94,11 @@ struct mdv_record {
 	uint16_t op;
 	uint32_t object;
 	uint32_t value;
-	uint32_t duration_ns;	/**< UINT32_MAX: that or more. */
+	union {
+		uint32_t duration_ns;	/**< UINT32_MAX: that or more. */
+		/** QUEUE, QUEUE_ERROR: good ones since the start or last repair of the queue, modulo 2^32. */
+		uint32_t completions;
+	};
 	uint16_t arg;
 	uint8_t status;
 	uint8_t spare;
@@ -166,7 +170,7 @@ mdv_record_lane(const struct mdv_dev *dev, enum mdv_record_lane lane, struct mdv
 /* ------------------------------------------------------------------ the file */
 
 #define MDV_RECORDER_MAGIC UINT64_C(0x3130434552584c4d) /* "MLXREC01" */
-#define MDV_RECORDER_VERSION 1
+#define MDV_RECORDER_VERSION 2
 
 /** Why a file was written. */
 enum mdv_recorder_reason {

@@ -63,7 +63,8 @@ queue_create(struct mlxpmd_queue *q)
 static int
 recorded(const struct mlxpmd_queue *q, enum mdv_record_queue op, int rc)
 {
-	MDV_RECORD(q->port->mdv, .kind = MDV_RECORD_QUEUE, .op = op, .value = -rc, MLXPMD_RECORD_QUEUE(q));
+	MDV_RECORD(q->port->mdv, .kind = MDV_RECORD_QUEUE, .op = op, .value = -rc, MLXPMD_RECORD_QUEUE(q),
+		   MLXPMD_RECORD_COMPLETIONS(q));
 	return rc;
 }
 
@@ -82,6 +83,7 @@ queue_start(struct mlxpmd_queue *q)
 		q->ops->disarm(q);
 		return recorded(q, MDV_QUEUE_START, rc);
 	}
+	q->ready_ci = q->cq_ci;
 	mlxpmd_queue_ready(q);
 	return recorded(q, MDV_QUEUE_START, 0);
 }
@@ -220,6 +222,7 @@ mlxpmd_queue_reset(struct mlxpmd_queue *q, uint32_t *lost)
 	/* A repair that does not succeed is tried again, and counts them then. */
 	if (rc == 0) {
 		MLXPMD_SHARED_ADD(q->stats.discarded, discarded);
+		q->ready_ci = q->cq_ci;
 		mlxpmd_queue_ready(q);
 	}
 	return rc;

@@ -149,6 +149,7 @@ struct mlxpmd_queue {
 	struct mlxpmd_repair repair;
 	struct mlxpmd_queue_stats stats_base; /**< stats at the last reset of the statistics. */
 	uint32_t socket_id;
+	uint32_t ready_ci;	/**< cq_ci at the start or last repair. */
 	bool deferred_start;
 } __rte_cache_aligned;
 

@@ -23,6 +23,10 @@ mlxpmd_record_port(const struct mlxpmd_port *port, enum mdv_record_port op, int 
 #define MLXPMD_RECORD_QUEUE(q) \
 	.arg = (q)->queue_id, .object = (q)->hw.wq.number, .flags = (q)->kind == MLXPMD_TX ? MDV_RECORD_TX : 0
 
+/** The field of a record with the good completions since the queue's start or last repair. An error is not consumed. */
+#define MLXPMD_RECORD_COMPLETIONS(q) \
+	.completions = __atomic_load_n(&(q)->cq_ci, __ATOMIC_RELAXED) - (q)->ready_ci
+
 /** Records what packets were lost, at most once a second. The port's lock is held. */
 void mlxpmd_recorder_watch(struct mlxpmd_port *port, uint64_t now_ns);
 /** After a failure: writes the recorder to a file, unless devarg recorder is off. Without the port's lock. */

@@ -136,7 +136,8 @@ failure_begin(struct mlxpmd_queue *q, uint64_t now_ns)
 		MLXPMD_SHARED_ADD(q->stats.cqe_bad, 1);
 	MDV_RECORD(q->port->mdv, .kind = MDV_RECORD_QUEUE_ERROR, .op = q->cause,
 		   .status = q->cause == MLXPMD_CAUSE_ERROR ? q->syndrome : 0,
-		   .value = q->cause == MLXPMD_CAUSE_ERROR ? q->vendor_syndrome : 0, MLXPMD_RECORD_QUEUE(q));
+		   .value = q->cause == MLXPMD_CAUSE_ERROR ? q->vendor_syndrome : 0, MLXPMD_RECORD_QUEUE(q),
+		   MLXPMD_RECORD_COMPLETIONS(q));
 	mlxpmd_repair_failed(&q->repair, now_ns);
 }
 
