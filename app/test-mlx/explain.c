@@ -111,6 +111,8 @@ tm_explain(unsigned int n, const char *const words[])
 	const bool json = n == 2 && (strcmp(words[0], "--json") == 0 || strcmp(words[1], "--json") == 0);
 	const char *path = n > 0 ? words[json && strcmp(words[0], "--json") == 0] : NULL;
 
+	if (n == 1 && strcmp(words[0], "--json") == 0)
+		n = 0; /* Without a file. */
 	if (json || (n == 1 && is_path(path)))
 		return recording(path, json);
 	if (n == 2 && strcmp(words[0], "cqe") == 0)

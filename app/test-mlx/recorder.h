@@ -24,7 +24,7 @@ struct recorder {
 struct recorder_cause {
 	const char *id;			/**< "firmware", "queue" ..., for programs. */
 	const struct mdv_record *at;	/**< The record of the cause; NULL: nothing failed. */
-	char what[320];
+	char what[480];
 	const char *likely, *todo;
 	char command[320];		/**< The `mlxemu run` line that comes nearest; empty: there is none, */
 	const char *no_command;		/**< for this reason. */
@@ -43,18 +43,29 @@ int recorder_parse(const void *data, size_t bytes, struct recorder *r, char *why
 int recorder_read(const char *path, struct recorder *r, char *why, size_t why_bytes);
 void recorder_free(struct recorder *r);
 
-/** A record in words, without its time. */
-void recorder_describe(const struct recorder *r, const struct mdv_record *rec, char *text, size_t bytes);
+/** A record in words, without its time. brief: statuses and syndromes by name only, without their meaning. */
+void recorder_describe(const struct recorder *r, const struct mdv_record *rec, bool brief, char *text, size_t bytes);
+/** One word for what the record's op is; "unknown". */
+const char *recorder_op_name(const struct recorder *r, const struct mdv_record *rec);
 /** Is it the record of a failure? */
-bool recorder_is_failure(const struct mdv_record *rec);
+bool recorder_is_failure(const struct recorder *r, const struct mdv_record *rec);
 /** Is it a command that only reads, and succeeded? */
 bool recorder_is_query(const struct mdv_record *rec);
+/** Do two records concern the same queue? Both are of kinds that name one. */
+bool recorder_same_queue(const struct mdv_record *a, const struct mdv_record *b);
 /** "Rx queue 3" */
 void recorder_queue_name(const struct mdv_record *rec, char *text, size_t bytes);
 
 void recorder_cause_find(const struct recorder *r, struct recorder_cause *cause);
 /** Fills in command and no_command of a cause that was found. */
 void recorder_command_find(const struct recorder *r, struct recorder_cause *cause);
+
+/** Nanoseconds since 1970 of a time of CLOCK_MONOTONIC. */
+uint64_t recorder_since_1970_ns(const struct recorder *r, uint64_t time_ns);
+/** Seconds from the cause, else from the writing of the file, signed. */
+double recorder_relative_s(const struct recorder *r, const struct recorder_cause *cause, uint64_t time_ns);
+/** Why the file was written. */
+const char *recorder_reason(const struct recorder *r, const struct recorder_cause *cause);
 
 /** Prints summary and story. */
 void recorder_print(FILE *out, const struct recorder *r);

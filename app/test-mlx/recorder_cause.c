@@ -51,7 +51,8 @@ static const struct advice advice[] = {
 		      "this firmware does not have", "dpdk-test-mlx devx caps shows the limits, devx objects what is in use; "
 		      "the vendor's support can interpret a syndrome that is not published" },
 	[GIVEN_UP] = { "queue-given-up", NULL, NULL },
-	[REMOVED] = { "removed", "the PCI function was unplugged, its driver was unbound, or another program reset the card",
+	[REMOVED] = { "removed", "the PCI function was unplugged, its driver was unbound, or another program reset the card; "
+		      "for a failure of the device the kernel would have returned ENXIO or ENOLINK",
 		      "dmesg (pciehp, AER, mlx5_core) and the log of what manages devices at this time; close the port, "
 		      "and attach the device again when it is back" },
 	[FATAL] = { "firmware", NULL, NULL },
@@ -110,7 +111,7 @@ static const struct {
 };
 
 static enum gravity
-gravity_of(const struct mdv_record *rec)
+gravity_of(const struct recorder *r, const struct mdv_record *rec)
 {
 	static const uint8_t by_kind[MDV_RECORD_KINDS] = {
 		[MDV_RECORD_COMMAND] = REFUSED, [MDV_RECORD_COMMAND_ERRNO] = REFUSED, [MDV_RECORD_CALL] = CALL_FAILED,
@@ -121,10 +122,13 @@ gravity_of(const struct mdv_record *rec)
 		[MDV_RECORD_DROPS] = DROPS, [MDV_RECORD_CLOCK] = CLOCK,
 	};
 
-	if (!recorder_is_failure(rec))
+	if (!recorder_is_failure(r, rec))
 		return rec->kind == MDV_RECORD_COMMAND && rec->duration_ns == SLOW_NS ? SLOW : NOTHING;
 	if (rec->kind == MDV_RECORD_REPAIR && rec->op == MDV_REPAIR_GIVEN_UP)
 		return GIVEN_UP;
+	/* Of a failure or removal: the driver records which. */
+	if (rec->kind == MDV_RECORD_EVENT && rec->value != MDV_EVENT_PORT_DOWN)
+		return NOTHING;
 	return rec->kind < RTE_DIM(by_kind) ? (enum gravity)by_kind[rec->kind] : NOTHING;
 }
 
@@ -136,7 +140,7 @@ gravest(const struct recorder *r, unsigned int i, unsigned int last, enum gravit
 	enum gravity g, best = NOTHING;
 
 	for (; i <= last && i < r->n; i++) {
-		g = gravity_of(&r->records[i]);
+		g = gravity_of(r, &r->records[i]);
 		if (g >= min && g <= max && g > best) {
 			best = g;
 			found = &r->records[i];
@@ -153,7 +157,7 @@ cause_record(const struct recorder *r)
 
 	if (found != NULL)
 		return found;
-	while (last > 0 && (gravity_of(&r->records[last - 1]) <= MINOR_LAST))
+	while (last > 0 && (gravity_of(r, &r->records[last - 1]) <= MINOR_LAST))
 		last--;
 	if (last == 0)
 		return gravest(r, 0, r->n, SLOW, MINOR_LAST);
@@ -170,8 +174,7 @@ queue_error_of(const struct recorder *r, const struct mdv_record *rec)
 	const struct mdv_record *found = rec;
 
 	for (const struct mdv_record *q = r->records; q <= rec; q++)
-		if (q->kind == MDV_RECORD_QUEUE_ERROR && q->arg == rec->arg &&
-		    (q->flags & MDV_RECORD_TX) == (rec->flags & MDV_RECORD_TX))
+		if (q->kind == MDV_RECORD_QUEUE_ERROR && recorder_same_queue(q, rec))
 			found = q;
 	return found;
 }
@@ -180,13 +183,16 @@ static void
 queue_cause(const struct recorder *r, struct recorder_cause *cause)
 {
 	const struct mdv_record *error = queue_error_of(r, cause->at);
-	char text[200];
+	char text[320];
 	unsigned int i;
 
-	recorder_describe(r, error, text, sizeof(text));
-	snprintf(cause->what, sizeof(cause->what), "%s%s", text, gravity_of(cause->at) == GIVEN_UP ?
-		 "; the queue was given up after five failures in ten seconds, and stays stopped until it is started" :
-		 "; the queue was to be repaired");
+	recorder_describe(r, error, false, text, sizeof(text));
+	if (gravity_of(r, cause->at) == GIVEN_UP)
+		snprintf(cause->what, sizeof(cause->what), "%s; it was given up at the fifth failure in ten seconds "
+			 "since its start: rte_eth_dev_%s_queue_stop() and _start() have it work again", text,
+			 error->flags & MDV_RECORD_TX ? "tx" : "rx");
+	else
+		snprintf(cause->what, sizeof(cause->what), "%s; the queue was to be repaired", text);
 	cause->at = error;
 	for (i = 0; i < RTE_DIM(queue_advice) - 1; i++)
 		if (queue_advice[i].cause == error->op && (queue_advice[i].syndrome == 0 ||
@@ -203,7 +209,7 @@ recorder_cause_find(const struct recorder *r, struct recorder_cause *cause)
 
 	memset(cause, 0, sizeof(*cause));
 	cause->at = cause_record(r);
-	g = cause->at != NULL ? gravity_of(cause->at) : NOTHING;
+	g = cause->at != NULL ? gravity_of(r, cause->at) : NOTHING;
 	cause->id = advice[g].id;
 	cause->likely = advice[g].likely;
 	cause->todo = advice[g].todo;
@@ -212,7 +218,7 @@ recorder_cause_find(const struct recorder *r, struct recorder_cause *cause)
 	else if (g == GIVEN_UP || cause->at->kind == MDV_RECORD_QUEUE_ERROR || cause->at->kind == MDV_RECORD_REPAIR)
 		queue_cause(r, cause);
 	else
-		recorder_describe(r, cause->at, cause->what, sizeof(cause->what));
+		recorder_describe(r, cause->at, false, cause->what, sizeof(cause->what));
 	if (g == FATAL) {
 		const unsigned int why = cause->at->op < RTE_DIM(fatal_advice) && cause->at->op != 0 ? cause->at->op :
 					 MDV_FATAL_FIRMWARE;

@@ -147,19 +147,43 @@ removed(struct rule *rule, const struct mdv_record *rec __rte_unused)
 	RULE(rule, "on doorbell match port=%u count 1 do remove", rule->r->head.port_id);
 }
 
+static bool
+is_same_error(const struct mdv_record *a, const struct mdv_record *b)
+{
+	return a->kind == b->kind && a->op == b->op && a->status == b->status && recorder_same_queue(a, b);
+}
+
+/* "after N " for the good completions of the queue before its first error of this kind; empty if N is 0 or not known. */
+static int
+completions_before(const struct rule *rule, const struct mdv_record *rec, char *text, size_t bytes)
+{
+	uint32_t n = 0;
+
+	if (rule->r->head.noted[MDV_LANE_EVENTS] > MDV_RECORDS_MAX / 2)
+		return 0;
+	for (const struct mdv_record *q = rule->r->records; q <= rec; q++) {
+		if ((q->kind == MDV_RECORD_QUEUE_ERROR || (q->kind == MDV_RECORD_QUEUE && q->op == MDV_QUEUE_STOP)) &&
+		    recorder_same_queue(q, rec))
+			n += q->completions;
+		if (is_same_error(q, rec))
+			break;
+	}
+	return n != 0 ? snprintf(text, bytes, "after %" PRIu32 " ", n) : 0;
+}
+
 static void
 queue_error(struct rule *rule, const struct mdv_record *rec)
 {
 	const char *way = rec->flags & MDV_RECORD_TX ? "tx" : "rx";
 	const unsigned int port = rule->r->head.port_id;
 	unsigned int n = 0;
-	char count[24] = "";
+	char count[48] = "", *at = count;
 
 	for (const struct mdv_record *q = rule->r->records; q < rule->r->records + rule->r->n; q++)
-		n += q->kind == rec->kind && q->op == rec->op && q->arg == rec->arg && q->flags == rec->flags &&
-		     q->status == rec->status;
+		n += is_same_error(q, rec);
+	at += completions_before(rule, rec, count, sizeof(count));
 	if (!rule->lasts)
-		snprintf(count, sizeof(count), "count %u ", n);
+		snprintf(at, sizeof(count) - (at - count), "count %u ", n);
 	switch (rec->op) {
 	case MDV_CAUSE_ERROR:
 		RULE(rule, "on cqe.write match port=%u q=%s%u %sdo error syndrome=%s vendor=0x%02x", port, way,
@@ -170,7 +194,7 @@ queue_error(struct rule *rule, const struct mdv_record *rec)
 		     OPCODE_OFFSET, OPCODE_XOR);
 		break;
 	case MDV_CAUSE_LOST:
-		RULE(rule, "on cqe.write match port=%u q=%s%u count %u do drop", port, way, rec->arg, n);
+		RULE(rule, "on cqe.write match port=%u q=%s%u %sdo drop", port, way, rec->arg, count);
 		break;
 	case MDV_CAUSE_STALL:
 		RULE(rule, "on doorbell match port=%u q=%s%u do drop", port, way, rec->arg);

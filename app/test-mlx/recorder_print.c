@@ -3,15 +3,12 @@
 
 /**
  * @file
- * Prints what the recorder has as a summary and a story, or as JSON.
+ * Prints what the recorder has as a summary and a story.
  */
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <jansson.h>
 
 #include "recorder.h"
 
@@ -23,9 +20,8 @@ static const char *const reasons[MDV_RECORDER_REASONS] = {
 	[MDV_RECORDER_QUEUE] = "because a queue was given up",
 };
 
-/* Nanoseconds since 1970 of a time of CLOCK_MONOTONIC. */
-static uint64_t
-since_1970_ns(const struct recorder *r, uint64_t time_ns)
+uint64_t
+recorder_since_1970_ns(const struct recorder *r, uint64_t time_ns)
 {
 	return r->head.written_ns - (r->head.written_monotonic_ns - time_ns);
 }
@@ -51,20 +47,42 @@ seconds(uint64_t from_ns, uint64_t to_ns)
 	return (double)(int64_t)(to_ns - from_ns) / 1e9;
 }
 
-/* The time that others are relative to: that of the cause, else that of the writing. */
-static uint64_t
-origin_ns(const struct recorder *r, const struct recorder_cause *cause)
+double
+recorder_relative_s(const struct recorder *r, const struct recorder_cause *cause, uint64_t time_ns)
 {
-	return cause->at != NULL ? cause->at->time_ns : r->head.written_monotonic_ns;
+	return seconds(cause->at != NULL ? cause->at->time_ns : r->head.written_monotonic_ns, time_ns);
 }
 
 /* ------------------------------------------------------------------ runs of records that are one line */
 
+/*
+ * Is it the first command of a repair: a query of a queue that failed, and is neither repaired nor stopped yet?
+ */
 static bool
-alike(const struct mdv_record *a, const struct mdv_record *b)
+begins_repair(const struct recorder *r, const struct mdv_record *rec)
+{
+	const char *name = mdv_command_name(rec->op);
+	const bool tx = strcmp(name, "QUERY_SQ") == 0;
+	bool failed = false;
+
+	if (!tx && strcmp(name, "QUERY_RQ") != 0)
+		return false;
+	for (const struct mdv_record *q = r->records; q < rec; q++) {
+		if (q->object != rec->object || ((q->flags & MDV_RECORD_TX) != 0) != tx)
+			continue;
+		if (q->kind == MDV_RECORD_QUEUE_ERROR)
+			failed = true;
+		else if (q->kind == MDV_RECORD_QUEUE || (q->kind == MDV_RECORD_REPAIR && q->op == MDV_REPAIR_DONE))
+			failed = false;
+	}
+	return failed;
+}
+
+static bool
+alike(const struct recorder *r, const struct mdv_record *a, const struct mdv_record *b)
 {
 	if (recorder_is_query(a) && recorder_is_query(b))
-		return true;
+		return !begins_repair(r, a) && !begins_repair(r, b);
 	return a->kind == b->kind && a->op == b->op && a->status == b->status && a->flags == b->flags &&
 	       (a->kind == MDV_RECORD_COMMAND || a->kind == MDV_RECORD_DROPS || a->kind == MDV_RECORD_REPAIR ||
 		a->arg == b->arg) && (a->value == b->value || a->kind == MDV_RECORD_DROPS) &&
@@ -78,24 +96,24 @@ run_length(const struct recorder *r, const struct recorder_cause *cause, unsigne
 	unsigned int n = 1;
 
 	while (&r->records[i] != cause->at && i + n < r->n && &r->records[i + n] != cause->at &&
-	       alike(&r->records[i], &r->records[i + n]))
+	       alike(r, &r->records[i], &r->records[i + n]))
 		n++;
 	return n;
 }
 
 /* A run of n records in words. */
 static void
-run_describe(const struct recorder *r, unsigned int i, unsigned int n, char *text, size_t bytes)
+run_describe(const struct recorder *r, const struct recorder_cause *cause, unsigned int i, unsigned int n, char *text,
+	     size_t bytes)
 {
 	const struct mdv_record *first = &r->records[i], *last = &r->records[i + n - 1];
 	uint64_t sum = 0;
 	size_t used;
 
-	if (n > 1 && recorder_is_query(first)) {
+	if (n > 1 && recorder_is_query(first))
 		snprintf(text, bytes, "%u queries ok", n);
-		return;
-	}
-	recorder_describe(r, first, text, bytes);
+	else
+		recorder_describe(r, first, first != cause->at, text, bytes);
 	if (n == 1)
 		return;
 	used = strlen(text);
@@ -103,7 +121,7 @@ run_describe(const struct recorder *r, unsigned int i, unsigned int n, char *tex
 		sum += first[k].value;
 	if (first->kind == MDV_RECORD_DROPS)
 		snprintf(text + used, bytes - used, "; with the following ones %" PRIu64, sum);
-	else
+	else if (!recorder_is_query(first))
 		snprintf(text + used, bytes - used, "; %u times", n);
 	used = strlen(text);
 	snprintf(text + used, bytes - used, ", the last %.6f s later", seconds(first->time_ns, last->time_ns));
@@ -111,9 +129,8 @@ run_describe(const struct recorder *r, unsigned int i, unsigned int n, char *tex
 
 /* ------------------------------------------------------------------ text */
 
-/* Why the file was written. */
-static const char *
-reason_text(const struct recorder *r, const struct recorder_cause *cause)
+const char *
+recorder_reason(const struct recorder *r, const struct recorder_cause *cause)
 {
 	return r->head.reason == MDV_RECORDER_DEVICE && strcmp(cause->id, "removed") == 0 ? "because the device was removed" :
 											     reasons[r->head.reason];
@@ -126,7 +143,7 @@ port_start(const struct recorder *r, uint64_t time_ns)
 	const struct mdv_record *found = NULL, *end = r->records + r->n;
 
 	for (const struct mdv_record *rec = r->records; rec < end && rec->time_ns <= time_ns; rec++)
-		if (rec->kind == MDV_RECORD_PORT && rec->op == MDV_PORT_START && !recorder_is_failure(rec))
+		if (rec->kind == MDV_RECORD_PORT && rec->op == MDV_PORT_START && !recorder_is_failure(r, rec))
 			found = rec;
 	return found;
 }
@@ -137,7 +154,7 @@ when_print(FILE *out, const struct recorder *r, const struct mdv_record *at)
 	const struct mdv_record *start = port_start(r, at->time_ns);
 	char text[48];
 
-	fprintf(out, "when:           %s UTC", time_text(since_1970_ns(r, at->time_ns), "%Y-%m-%d %H:%M:%S", text, sizeof(text)));
+	fprintf(out, "when:           %s UTC", time_text(recorder_since_1970_ns(r, at->time_ns), "%Y-%m-%d %H:%M:%S", text, sizeof(text)));
 	if (start != NULL)
 		fprintf(out, ", %.3f s after the port was started", seconds(start->time_ns, at->time_ns));
 	fprintf(out, ", %.3f s before the file was written\n", seconds(at->time_ns, r->head.written_monotonic_ns));
@@ -165,7 +182,7 @@ summary_print(FILE *out, const struct recorder *r, const struct recorder_cause *
 	fprintf(out, "port %u, %s (%s%s%s), firmware %s, %s, by %s\n", h->port_id, h->device, h->ibdev,
 		h->netdev[0] != '\0' ? ", " : "", h->netdev, h->firmware, h->driver,
 		h->mode == MDV_OPEN_VFIO ? "VFIO" : "verbs");
-	fprintf(out, "written by process %" PRIu32 " %s at %s UTC, %u records\n\n", h->pid, reason_text(r, cause),
+	fprintf(out, "written by process %" PRIu32 " %s at %s UTC, %u records\n\n", h->pid, recorder_reason(r, cause),
 		time_text(h->written_ns, "%Y-%m-%d %H:%M:%S", at, sizeof(at)), r->n);
 	fprintf(out, "what happened:  %s\n", cause->what);
 	if (cause->at != NULL)
@@ -191,74 +208,25 @@ void
 recorder_print(FILE *out, const struct recorder *r)
 {
 	struct recorder_cause cause;
-	char text[LINE_BYTES], at[48];
-	uint64_t origin;
+	char text[LINE_BYTES], at[48], relative[16];
 	unsigned int n;
 
 	recorder_cause_find(r, &cause);
 	summary_print(out, r, &cause);
-	origin = origin_ns(r, &cause);
-	fprintf(out, "\n%-15s  %13s   (of the end of what took time; seconds from %s)\n", "time, UTC", "relative", cause.at != NULL ? "the cause, which is marked" :
-		"the writing of the file");
+	fprintf(out, "\n%-15s  %13s   (of the end of what took time; seconds from %s)\n", "time, UTC", "relative",
+		cause.at != NULL ? "the cause, which is marked" : "the writing of the file");
 	overwritten_print(out, r);
 	for (unsigned int i = 0; i < r->n; i += n) {
 		const struct mdv_record *rec = &r->records[i];
 
 		n = run_length(r, &cause, i);
-		run_describe(r, i, n, text, sizeof(text));
-		fprintf(out, "%s  %+13.6f %c %s\n",
-			time_text(since_1970_ns(r, rec->time_ns), "%H:%M:%S", at, sizeof(at)),
-			seconds(origin, rec->time_ns), rec == cause.at ? '>' : recorder_is_failure(rec) ? '!' : ' ', text);
+		run_describe(r, &cause, i, n, text, sizeof(text));
+		snprintf(relative, sizeof(relative), "%+13.6f", recorder_relative_s(r, &cause, rec->time_ns));
+		/* Rounded to 0. */
+		if (strcmp(relative, "    -0.000000") == 0)
+			strcpy(relative, "    +0.000000");
+		fprintf(out, "%s  %s %c %s\n",
+			time_text(recorder_since_1970_ns(r, rec->time_ns), "%H:%M:%S", at, sizeof(at)), relative,
+			rec == cause.at ? '>' : recorder_is_failure(r, rec) ? '!' : ' ', text);
 	}
-}
-
-/* ------------------------------------------------------------------ JSON */
-
-static json_t *
-json_summary(const struct recorder *r, const struct recorder_cause *cause)
-{
-	const struct mdv_recorder_head *h = &r->head;
-
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:s, s:I, s:s, s:s, s:s, s:s, s:s}",
-			 "device", h->device, "rdma_device", h->ibdev, "interface", h->netdev, "firmware", h->firmware,
-			 "driver", h->driver, "mode", h->mode == MDV_OPEN_VFIO ? "vfio" : "verbs",
-			 "written", reason_text(r, cause), "port", (int)h->port_id, "pid", (json_int_t)h->pid,
-			 "cause", cause->id, "written_ns", (json_int_t)h->written_ns, "what", cause->what,
-			 "likely", cause->likely, "todo", cause->todo, "reproduce", cause->command,
-			 "no_reproduction", cause->no_command != NULL ? cause->no_command : "");
-}
-
-static json_t *
-json_record(const struct recorder *r, const struct mdv_record *rec, const struct recorder_cause *cause)
-{
-	char text[LINE_BYTES];
-
-	recorder_describe(r, rec, text, sizeof(text));
-	return json_pack("{s:I, s:f, s:i, s:b, s:b, s:i, s:i, s:I, s:i, s:I, s:i, s:I, s:s}",
-			 "time_ns", (json_int_t)since_1970_ns(r, rec->time_ns),
-			 "relative_s", seconds(origin_ns(r, cause), rec->time_ns), "kind", (int)rec->kind,
-			 "failure", (int)recorder_is_failure(rec), "cause", (int)(rec == cause->at), "op", (int)rec->op,
-			 "arg", (int)rec->arg, "object", (json_int_t)rec->object, "status", (int)rec->status,
-			 "value", (json_int_t)rec->value, "flags", (int)rec->flags,
-			 "duration_ns", (json_int_t)rec->duration_ns, "text", text);
-}
-
-int
-recorder_print_json(FILE *out, const struct recorder *r)
-{
-	json_t *root, *list = json_array();
-	struct recorder_cause cause;
-	int ret = 0;
-
-	recorder_cause_find(r, &cause);
-	root = json_summary(r, &cause);
-	for (unsigned int i = 0; i < r->n && ret == 0; i++)
-		ret = json_array_append_new(list, json_record(r, &r->records[i], &cause)) == 0 ? 0 : -ENOMEM;
-	if (ret == 0 && json_object_set(root, "records", list) != 0)
-		ret = -ENOMEM;
-	if (ret == 0 && (json_dumpf(root, out, JSON_INDENT(1)) != 0 || fputc('\n', out) == EOF))
-		ret = -EIO;
-	json_decref(list);
-	json_decref(root);
-	return ret;
 }

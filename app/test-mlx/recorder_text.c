@@ -15,10 +15,14 @@
 
 #include "recorder.h"
 
+/* A repair that began so long after the error had to wait. */
+#define WAIT_NS UINT64_C(50000000)
+
 /** A text under construction; what does not fit is cut off. */
 struct text {
 	char *at;
 	size_t bytes, used;
+	bool brief;	/**< Names without their meaning. */
 };
 
 static void __rte_format_printf(2, 3)
@@ -32,12 +36,58 @@ add(struct text *t, const char *format, ...)
 	t->used = RTE_MIN(t->used, t->bytes - 1);
 }
 
+/* ------------------------------------------------------------------ names */
+
+#define OPS_MAX 6
+/* By kind and op. */
+static const char *const op_names[MDV_RECORD_KINDS][OPS_MAX] = {
+	[MDV_RECORD_QUIESCED] = { "unknown", "quiesced" },
+	[MDV_RECORD_LINK] = { "down", "up" },
+	[MDV_RECORD_PORT] = { "probe", "configure", "start", "stop", "close" },
+	[MDV_RECORD_QUEUE] = { "start", "stop" },
+	[MDV_RECORD_QUEUE_ERROR] = { [MDV_CAUSE_ERROR] = "error-completion", [MDV_CAUSE_BAD] = "invalid-completion",
+				     [MDV_CAUSE_LOST] = "missing-completion", [MDV_CAUSE_STALL] = "stall",
+				     [MDV_CAUSE_FORMAT] = "format" },
+	[MDV_RECORD_REPAIR] = { "done", "failed", "given-up" },
+	[MDV_RECORD_SECONDARY] = { "left", "attached" },
+	[MDV_RECORD_DROPS] = { "imissed", "rx_nombuf", "ierrors", "oerrors" },
+	[MDV_RECORD_CLOCK] = { "absent", "back" },
+};
+
 static const char *
-name_of(const char *const names[], unsigned int n, unsigned int i)
+event_name(const struct recorder *r, const struct mdv_record *rec)
 {
-	return i < n && names[i] != NULL ? names[i] : "unknown";
+	return r->head.mode == MDV_OPEN_VFIO ? mdv_event_name(rec->op) : ibv_event_type_str(rec->op);
 }
-#define NAME(names, i) name_of(names, RTE_DIM(names), i)
+
+const char *
+recorder_op_name(const struct recorder *r, const struct mdv_record *rec)
+{
+	switch (rec->kind) {
+	case MDV_RECORD_COMMAND:
+	case MDV_RECORD_COMMAND_ERRNO:
+		return mdv_command_name(rec->op);
+	case MDV_RECORD_CALL:
+		return mdv_call_name(rec->op);
+	case MDV_RECORD_EVENT:
+		return event_name(r, rec);
+	case MDV_RECORD_FATAL:
+		return mdv_fatal_name(rec->op);
+	case MDV_RECORD_REMOVED:
+		return "removed";
+	default:
+		return rec->kind < MDV_RECORD_KINDS && rec->op < OPS_MAX && op_names[rec->kind][rec->op] != NULL ?
+		       op_names[rec->kind][rec->op] : "unknown";
+	}
+}
+
+bool
+recorder_same_queue(const struct mdv_record *a, const struct mdv_record *b)
+{
+	return a->arg == b->arg && (a->flags & MDV_RECORD_TX) == (b->flags & MDV_RECORD_TX);
+}
+
+/* ------------------------------------------------------------------ parts of texts */
 
 static void
 add_errno(struct text *t, uint32_t err)
@@ -120,8 +170,11 @@ command(struct text *t, const struct recorder *r, const struct mdv_record *rec)
 		add_errno(t, rec->value);
 	} else if (rec->status != 0) {
 		mdv_explain(rec->status, rec->value, &e);
-		add(t, " refused: %s (0x%02x, %s), syndrome 0x%" PRIx32 " (%s)", e.name, rec->status, e.meaning,
-		    rec->value, e.syndrome);
+		if (t->brief)
+			add(t, " refused: %s (0x%02x), syndrome 0x%" PRIx32, e.name, rec->status, rec->value);
+		else
+			add(t, " refused: %s (0x%02x, %s), syndrome 0x%" PRIx32 " (%s)", e.name, rec->status, e.meaning,
+			    rec->value, e.syndrome);
 	} else {
 		add(t, " ok");
 	}
@@ -137,14 +190,17 @@ call(struct text *t, const struct recorder *r __rte_unused, const struct mdv_rec
 	add_quiet(t, rec);
 }
 
+static bool
+is_fatal_event(const struct recorder *r, const struct mdv_record *rec)
+{
+	return r->head.mode == MDV_OPEN_VERBS && rec->op == IBV_EVENT_DEVICE_FATAL;
+}
+
 static void
 event(struct text *t, const struct recorder *r, const struct mdv_record *rec)
 {
-	if (r->head.mode == MDV_OPEN_VFIO)
-		add(t, "event of the device: %s", mdv_event_name(rec->op));
-	else
-		add(t, "event of the kernel: %s%s", ibv_event_type_str(rec->op),
-		    rec->op == IBV_EVENT_DEVICE_FATAL ? ", which reports a failure or a removal" : "");
+	add(t, "event of the %s: %s%s", r->head.mode == MDV_OPEN_VFIO ? "device" : "kernel", event_name(r, rec),
+	    is_fatal_event(r, rec) ? ", which reports a failure or a removal" : "");
 	if (rec->object != 0)
 		add(t, ", port %" PRIu32 " of the RDMA device", rec->object);
 	if (rec->value == MDV_EVENT_PORT_UP || rec->value == MDV_EVENT_PORT_DOWN)
@@ -178,9 +234,9 @@ quiesced(struct text *t, const struct recorder *r __rte_unused, const struct mdv
 }
 
 static void
-link(struct text *t, const struct recorder *r __rte_unused, const struct mdv_record *rec)
+link(struct text *t, const struct recorder *r, const struct mdv_record *rec)
 {
-	add(t, "link %s", rec->op ? "up" : "down");
+	add(t, "link %s", recorder_op_name(r, rec));
 	if (rec->value == UINT32_MAX)
 		add(t, ", speed unknown");
 	else if (rec->value != 0)
@@ -194,27 +250,39 @@ outcome(struct text *t, const struct mdv_record *rec)
 		add(t, " failed: ");
 		add_errno(t, rec->value);
 	}
+}
+
+static void
+port(struct text *t, const struct recorder *r, const struct mdv_record *rec)
+{
+	add(t, "port %s", recorder_op_name(r, rec));
+	outcome(t, rec);
 	add_duration(t, rec);
 }
 
 static void
-port(struct text *t, const struct recorder *r __rte_unused, const struct mdv_record *rec)
+add_queue(struct text *t, const struct mdv_record *rec)
 {
-	static const char *const steps[] = { "probe", "configure", "start", "stop", "close" };
-
-	add(t, "port %s", NAME(steps, rec->op));
-	outcome(t, rec);
-}
-
-static void
-queue(struct text *t, const struct recorder *r __rte_unused, const struct mdv_record *rec)
-{
-	static const char *const steps[] = { "start", "stop" };
 	char name[32];
 
 	recorder_queue_name(rec, name, sizeof(name));
-	add(t, "%s (%s 0x%" PRIx32 "): %s", name, rec->flags & MDV_RECORD_TX ? "SQ" : "RQ", rec->object,
-	    NAME(steps, rec->op));
+	add(t, "%s (%s 0x%" PRIx32 "): ", name, rec->flags & MDV_RECORD_TX ? "SQ" : "RQ", rec->object);
+}
+
+/* Whether the queue worked, or was idle. */
+static void
+add_completions(struct text *t, const struct mdv_record *rec)
+{
+	add(t, " after %" PRIu32 " good completion%s", rec->completions, rec->completions == 1 ? "" : "s");
+}
+
+static void
+queue(struct text *t, const struct recorder *r, const struct mdv_record *rec)
+{
+	add_queue(t, rec);
+	add(t, "%s", recorder_op_name(r, rec));
+	if (rec->op == MDV_QUEUE_STOP)
+		add_completions(t, rec);
 	outcome(t, rec);
 }
 
@@ -224,60 +292,84 @@ queue_error(struct text *t, const struct recorder *r __rte_unused, const struct 
 	static const char *const causes[] = {
 		[MDV_CAUSE_BAD] = "invalid completion", [MDV_CAUSE_LOST] = "a completion is missing",
 		[MDV_CAUSE_STALL] = "nothing completes any more",
-		[MDV_CAUSE_FORMAT] = "its completions are to be whole ones: no failure",
 	};
-	char name[32];
 
-	recorder_queue_name(rec, name, sizeof(name));
-	add(t, "%s (%s 0x%" PRIx32 "): ", name, rec->flags & MDV_RECORD_TX ? "SQ" : "RQ", rec->object);
-	if (rec->op == MDV_CAUSE_ERROR)
-		add(t, "error completion %s (0x%02x, %s), vendor syndrome 0x%02" PRIx32, mdv_syndrome_name(rec->status),
-		    rec->status, mdv_syndrome_meaning(rec->status), rec->value);
+	add_queue(t, rec);
+	if (rec->op == MDV_CAUSE_FORMAT) {
+		add(t, "its completions are to be whole ones: no failure");
+		return;
+	}
+	if (rec->op != MDV_CAUSE_ERROR)
+		add(t, "%s", rec->op < RTE_DIM(causes) && causes[rec->op] != NULL ? causes[rec->op] : "unknown");
+	else if (t->brief)
+		add(t, "error completion %s (0x%02x), vendor syndrome 0x%02" PRIx32, mdv_syndrome_name(rec->status),
+		    rec->status, rec->value);
 	else
-		add(t, "%s", NAME(causes, rec->op));
+		add(t, "error completion %s (0x%02x, %s), vendor syndrome 0x%02" PRIx32 " (not published)",
+		    mdv_syndrome_name(rec->status), rec->status, mdv_syndrome_meaning(rec->status), rec->value);
+	add(t, ",");
+	add_completions(t, rec);
+}
+
+/* The driver repairs a queue twice in a second at most: how long this one waited since the error. */
+static void
+add_wait(struct text *t, const struct recorder *r, const struct mdv_record *rec)
+{
+	const struct mdv_record *error = NULL;
+	uint64_t waited_ns;
+
+	for (const struct mdv_record *q = r->records; q < rec; q++)
+		if (q->kind == MDV_RECORD_QUEUE_ERROR && recorder_same_queue(q, rec))
+			error = q;
+	waited_ns = error != NULL ? rec->time_ns - error->time_ns : 0;
+	if (waited_ns > WAIT_NS && waited_ns - WAIT_NS > rec->duration_ns)
+		add(t, " %.3f s after the error (at most two repairs of a queue in a second)", waited_ns / 1e9);
 }
 
 static void
-repair(struct text *t, const struct recorder *r __rte_unused, const struct mdv_record *rec)
+repair(struct text *t, const struct recorder *r, const struct mdv_record *rec)
 {
 	char name[32];
 
 	recorder_queue_name(rec, name, sizeof(name));
 	add(t, "%s: ", name);
 	if (rec->op == MDV_REPAIR_DONE) {
-		add(t, "repaired, %" PRIu32 " packets lost", rec->value);
+		add(t, "repaired");
+		add_wait(t, r, rec);
+		add(t, ", %" PRIu32 " packets lost", rec->value);
 	} else if (rec->op == MDV_REPAIR_FAILED) {
 		add(t, "the repair failed: ");
 		add_errno(t, rec->value);
 	} else {
-		add(t, "given up: it failed too often");
+		add(t, "given up at the fifth failure in ten seconds since its start");
 	}
 	add_duration(t, rec);
 }
 
 static void
-secondary(struct text *t, const struct recorder *r __rte_unused, const struct mdv_record *rec)
+secondary(struct text *t, const struct recorder *r, const struct mdv_record *rec)
 {
-	add(t, "secondary process %" PRIu32 " %s", rec->object, rec->op ? "attached" : "left");
+	add(t, "secondary process %" PRIu32 " %s", rec->object, recorder_op_name(r, rec));
 }
 
 static void
-drops(struct text *t, const struct recorder *r __rte_unused, const struct mdv_record *rec)
+drops(struct text *t, const struct recorder *r, const struct mdv_record *rec)
 {
 	static const char *const kinds[] = {
-		[MDV_DROPS_MISSED] = "frames were missed: no buffer was posted (imissed)",
-		[MDV_DROPS_NOMBUF] = "mbufs were missing when rings were refilled (rx_nombuf)",
-		[MDV_DROPS_RX_ERRORS] = "error completions of receive queues (ierrors)",
-		[MDV_DROPS_TX] = "packets were not sent (oerrors)",
+		[MDV_DROPS_MISSED] = "frames were missed: no buffer was posted",
+		[MDV_DROPS_NOMBUF] = "mbufs were missing when rings were refilled",
+		[MDV_DROPS_RX_ERRORS] = "error completions of receive queues",
+		[MDV_DROPS_TX] = "packets were not sent, those lost in repairs included",
 	};
 
-	add(t, "%" PRIu32 " %s", rec->value, NAME(kinds, rec->op));
+	add(t, "%" PRIu32 " %s (%s)", rec->value, rec->op < RTE_DIM(kinds) ? kinds[rec->op] : "packets",
+	    recorder_op_name(r, rec));
 }
 
 static void
-clock_record(struct text *t, const struct recorder *r __rte_unused, const struct mdv_record *rec)
+clock_record(struct text *t, const struct recorder *r, const struct mdv_record *rec)
 {
-	add(t, "timestamps are %s", rec->op ? "back" : "absent");
+	add(t, "timestamps are %s", recorder_op_name(r, rec));
 	if (rec->value != 0) {
 		add(t, ": ");
 		add_errno(t, rec->value);
@@ -285,7 +377,7 @@ clock_record(struct text *t, const struct recorder *r __rte_unused, const struct
 }
 
 void
-recorder_describe(const struct recorder *r, const struct mdv_record *rec, char *text, size_t bytes)
+recorder_describe(const struct recorder *r, const struct mdv_record *rec, bool brief, char *text, size_t bytes)
 {
 	static void (*const rows[MDV_RECORD_KINDS])(struct text *t, const struct recorder *r,
 						    const struct mdv_record *rec) = {
@@ -295,7 +387,7 @@ recorder_describe(const struct recorder *r, const struct mdv_record *rec, char *
 		[MDV_RECORD_QUEUE] = queue, [MDV_RECORD_QUEUE_ERROR] = queue_error, [MDV_RECORD_REPAIR] = repair,
 		[MDV_RECORD_SECONDARY] = secondary, [MDV_RECORD_DROPS] = drops, [MDV_RECORD_CLOCK] = clock_record,
 	};
-	struct text t = { .at = text, .bytes = bytes };
+	struct text t = { .at = text, .bytes = bytes, .brief = brief };
 
 	if (rec->kind < RTE_DIM(rows) && rows[rec->kind] != NULL)
 		rows[rec->kind](&t, r, rec);
@@ -304,7 +396,7 @@ recorder_describe(const struct recorder *r, const struct mdv_record *rec, char *
 }
 
 bool
-recorder_is_failure(const struct mdv_record *rec)
+recorder_is_failure(const struct recorder *r, const struct mdv_record *rec)
 {
 	if (rec->flags & MDV_RECORD_QUIET)
 		return false;
@@ -318,6 +410,7 @@ recorder_is_failure(const struct mdv_record *rec)
 		return rec->value != 0;
 	case MDV_RECORD_FATAL:
 	case MDV_RECORD_REMOVED:
+	case MDV_RECORD_QUIESCED:
 	case MDV_RECORD_DROPS:
 		return true;
 	case MDV_RECORD_QUEUE_ERROR:
@@ -325,7 +418,7 @@ recorder_is_failure(const struct mdv_record *rec)
 	case MDV_RECORD_REPAIR:
 		return rec->op != MDV_REPAIR_DONE;
 	case MDV_RECORD_EVENT:
-		return rec->value == MDV_EVENT_PORT_DOWN;
+		return rec->value == MDV_EVENT_PORT_DOWN || is_fatal_event(r, rec);
 	case MDV_RECORD_LINK:
 	case MDV_RECORD_CLOCK:
 		return rec->op == 0;

@@ -20,7 +20,7 @@ MS, SECOND, WRITTEN = 10**6, 10**9, 1795870000 * 10**9
 (COMMAND, COMMAND_ERRNO, CALL, EVENT, FATAL, REMOVED, QUIESCED, LINK, PORT, QUEUE, QUEUE_ERROR, REPAIR, SECONDARY,
  DROPS, CLOCK) = range(1, 16)
 QUIET, TX = 1, 2
-QUERY, CREATE_SQ, MODIFY_RQ = 0x773, 0x904, 0x909  # QUERY_Q_COUNTER
+QUERY, CREATE_SQ, MODIFY_RQ, QUERY_SQ = 0x773, 0x904, 0x909, 0x907  # QUERY_Q_COUNTER
 
 
 def record(ms, kind, op=0, obj=0, value=0, status=0, arg=0, flags=0, took=0):
@@ -35,14 +35,14 @@ def recording(rows, mode=0, noted=(0, 0, 0), **change):
 
 
 NOTHING = record(0, PORT, 0)
-ERROR = record(5000, QUEUE_ERROR, 1, 0x11, 0x57, 4, 2, TX)
+ERROR = record(5000, QUEUE_ERROR, 1, 0x11, 0x57, 4, 2, TX, 12)  # After so many completions.
 # Records; mode; cause, words of what happened, rule.
 CAUSES = [
     ([NOTHING], 0, "none", "no failure is recorded", None),
     ([], 0, "none", "no failure is recorded", None),
     # Of a device that failed that is the cause, whatever follows.
     ([record(1, FATAL, 1), record(2, REMOVED), record(3, COMMAND_ERRNO, QUERY, value=6), record(4, LINK)], 0,
-     "firmware", "the kernel resets the device", "on doorbell match port=3 count 1 do fatal syndrome=1"),
+     "firmware", "fatal error, the kernel resets the device", "on doorbell match port=3 count 1 do fatal syndrome=1"),
     ([record(1, COMMAND, CREATE_SQ, status=9, value=1), record(2, FATAL, 7), record(3, REMOVED)], 1, "health-stalled",
      "health counter stalled", "on doorbell match port=3 count 1 do fatal syndrome=1"),
     ([record(2, FATAL, 8), record(3, REMOVED)], 1, "timeout", "command timeout", "do fatal"),
@@ -53,9 +53,13 @@ CAUSES = [
     ([record(1, QUEUE_ERROR, 1, 0x12, 1, 2, 1, TX), ERROR, record(5001, COMMAND, MODIFY_RQ, status=3),
       record(5002, REPAIR, 2, 0x11, arg=2, flags=TX)], 0, "queue-given-up",
      "Tx queue 2 (SQ 0x11): error completion LOCAL_PROT_ERR",
-     "on cqe.write match port=3 q=tx2 do error syndrome=LOCAL_PROT_ERR vendor=0x57"),
+     "on cqe.write match port=3 q=tx2 after 12 do error syndrome=LOCAL_PROT_ERR vendor=0x57"),
     ([ERROR, record(5001, REPAIR, 0, 0x11, 7, arg=2, flags=TX)], 0, "queue", "was to be repaired",
-     "on cqe.write match port=3 q=tx2 count 1 do error syndrome=LOCAL_PROT_ERR vendor=0x57"),
+     "on cqe.write match port=3 q=tx2 after 12 count 1 do error syndrome=LOCAL_PROT_ERR vendor=0x57"),
+    # Completions of earlier starts, but not those after the first error of this kind.
+    ([record(1, QUEUE, 1, 0x10, arg=2, flags=TX, took=7), record(2, QUEUE, 1, 0x10, arg=2, took=100), ERROR,
+      record(5001, REPAIR, 0, 0x11, 7, arg=2, flags=TX), record(5002, QUEUE_ERROR, 1, 0x11, 0x57, 4, 2, TX, 3)], 0,
+     "queue", "after 12 good completions", "q=tx2 after 19 count 2 do error"),
     ([record(5000, QUEUE_ERROR, 4, 0x11, arg=0, flags=TX)], 0, "queue", "nothing completes any more",
      "on doorbell match port=3 q=tx0 do drop"),
     ([record(5000, QUEUE_ERROR, 2, 0x11, arg=1)], 0, "queue", "Rx queue 1 (RQ 0x11): invalid completion",
@@ -65,7 +69,8 @@ CAUSES = [
     # No failure: completions of another format are requested.
     ([record(5000, QUEUE_ERROR, 5, 0x11, arg=1)], 0, "none", "no failure", None),
     # The last incident counts, not an older one.
-    ([record(1, COMMAND, CREATE_SQ, status=9, value=1), ERROR], 0, "queue", "Tx queue 2", "q=tx2 count 1 do error"),
+    ([record(1, COMMAND, CREATE_SQ, status=9, value=1), ERROR], 0, "queue", "Tx queue 2",
+     "q=tx2 after 12 count 1 do error"),
     # Within an incident the refusal explains the steps that failed, and it happened twice.
     ([record(1, COMMAND, CREATE_SQ, 7), record(2, COMMAND, CREATE_SQ, 8),
       record(5000, COMMAND, CREATE_SQ, status=15, value=0x99), record(5001, QUEUE, 0, value=11),
@@ -100,12 +105,38 @@ STORY = [record(0, COMMAND, QUERY, 3), record(1, COMMAND, QUERY, 3), record(2, Q
          record(3, COMMAND, CREATE_SQ, 0x11, took=1500), record(4, COMMAND, CREATE_SQ, 0x12),
          record(5, SECONDARY, 1, 99),
          record(6, DROPS, 1, value=3), record(7, DROPS, 1, value=4), record(8, 77, 1), record(9, REMOVED)]
-LINES = ["12:46:30.000000      -0.009000   2 queries ok", "Tx queue 4 (SQ 0x11): start",
+LINES = ["12:46:30.000000      -0.009000   2 queries ok, the last 0.001000 s later", "Tx queue 4 (SQ 0x11): start",
          "CREATE_SQ 0x11 (Tx queue 4) ok, took 1.5 us; 2 times, the last 0.001000 s later",
          "secondary process 99 attached",
          "! 3 mbufs were missing when rings were refilled (rx_nombuf); with the following ones 7, ",
          "record of kind 77, which this program does not know", "+0.000000 > the device is removed",
          "(1 earlier queries are overwritten)", "what happened:  the device is removed", "before the file was written"]
+# A queue that failed: its query is where the repair begins, which had to wait; meanings are printed once.
+REPAIRS = [record(900, COMMAND, QUERY, 3), record(901, COMMAND, QUERY_SQ, 0x11),
+           record(902, QUEUE_ERROR, 1, 0x11, 0x57, 4, 2, TX, 1), record(903, COMMAND, QUERY, 3),
+           record(904, COMMAND, QUERY_SQ, 0x11), record(905, COMMAND, QUERY, 3), record(906, COMMAND, QUERY_SQ, 0x12),
+           record(1902, REPAIR, 0, 0x11, 33, arg=2, flags=TX, took=187900), record(2000, COMMAND, QUERY_SQ, 0x11),
+           record(2001, COMMAND, QUERY, 3), record(2002, DROPS, 3, value=33),
+           RECORD.pack(15 * SECOND - 400, 9, QUIESCED, 0, 1, 0, 0, 0, 0, 0, 0), ERROR,
+           record(5001, QUEUE, 1, 0x11, arg=2, flags=TX, took=2)]
+REPAIR_LINES = [
+    "2 queries ok, the last 0.001000 s later", "! Tx queue 2 (SQ 0x11): error completion LOCAL_PROT_ERR (0x04), vendor "
+    "syndrome 0x57, after 1 good completion\n", "  QUERY_Q_COUNTER 0x3 ok\n", "  QUERY_SQ 0x11 (Tx queue 2) ok\n",
+    "Tx queue 2: repaired 1.000 s after the error (at most two repairs of a queue in a second), 33 packets lost, took",
+    "! 33 packets were not sent, those lost in repairs included (oerrors)",
+    "+0.000000 ! the device does no DMA any more",
+    "+0.000000 > Tx queue 2 (SQ 0x11): error completion LOCAL_PROT_ERR (0x04, ", "stop after 2 good completions\n"]
+# By kind: members besides those that all have.
+MEMBERS = {
+    "command": {"op_mod", "object", "status", "syndrome", "duration_ns", "tried"},
+    "queue": {"queue", "direction", "object", "errno", "completions"},
+    "queue-error": {"queue", "direction", "object", "syndrome", "vendor_syndrome", "completions"},
+    "repair": {"queue", "direction", "object", "packets_lost", "duration_ns"}, "drops": {"packets"}, "quiesced": set(),
+    "secondary": {"pid"}, "removed": set(), "unknown": set(),
+}
+OPS = {"command": {"QUERY_Q_COUNTER", "QUERY_SQ", "CREATE_SQ"}, "queue": {"start", "stop"}, "repair": {"done"},
+       "queue-error": {"error-completion"}, "drops": {"rx_nombuf", "oerrors"}, "quiesced": {"quiesced"},
+       "secondary": {"attached"}, "removed": {"removed"}, "unknown": {"unknown"}}
 GOOD = recording([NOTHING, ERROR])
 BAD = [
     (b"", "it is not a file of the recorder"), (b"\x00" * 1000, "it is not a file of the recorder"),
@@ -150,6 +181,12 @@ def check_story(path):
     check(status == 0, status)
     for line in LINES:
         check(line in out, f"no line: {line}")
+    path.write_bytes(recording(REPAIRS))
+    out = explain(path)[1]
+    print(out)
+    for line in REPAIR_LINES:
+        check(line in out, f"no line: {line}")
+    check(out.count("QUERY_SQ 0x11") == 1 and "-0.000000" not in out, "queries that are no repair are one line")
     # A status whose name a file has, too: the file, if it is one of the recorder; a path is a file.
     named = path.parent / "BAD_PARAM"
     for data, want in ((GOOD, "what happened:"), (b"other", "errno")):
@@ -159,6 +196,19 @@ def check_story(path):
         check(want in done.stdout, f"{want}: {done.stdout}")
     named.write_bytes(GOOD)
     check("what happened:" in explain(named)[1], "a path with a slash is a file")
+
+
+def check_json(path):
+    path.write_bytes(recording(STORY + REPAIRS[:-2]))
+    report = json.loads(explain(path, "--json")[1])
+    for rec in report["records"]:
+        kind, members = rec["kind"], rec.keys() - {"time_ns", "relative_s", "kind", "op", "failure", "cause", "text"}
+        check(rec["op"] in OPS[kind] and members == MEMBERS[kind], f"{kind}: {rec}")
+    cause = [rec for rec in report["records"] if rec["cause"]]
+    check(len(cause) == 1 and cause[0]["time_ns"] == report["when_ns"] and cause[0]["relative_s"] == 0, cause)
+    check({rec["kind"] for rec in report["records"]} == set(MEMBERS), "all kinds")
+    error = next(rec for rec in report["records"] if rec["kind"] == "queue-error")
+    check((error["queue"], error["direction"], error["syndrome"], error["completions"]) == (2, "tx", 4, 1), error)
 
 
 def check_bad(path):
@@ -174,6 +224,8 @@ def check_bad(path):
         check(status in ((2,) if want else (0, 2)), f"{want}: {status} {out}")
         if status == 2:
             check(out == "" and err.count("\n") == 1 and (want or "") in err and str(path) in err, f"{want}: {err}")
+    status, _, err = explain("--json")
+    check(status == 2 and "explain takes" in err, err)
     for other, want in (("/nonexistent/file", "No such file"), ("/dev/null", "not a file of the recorder"),
                         ("/", "not a file of the recorder")):
         status, _, err = explain(other)
@@ -185,6 +237,7 @@ def run():
         path = pathlib.Path(work) / "file"
         check_causes(path)
         check_story(path)
+        check_json(path)
         check_bad(path)
 
 

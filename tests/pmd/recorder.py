@@ -114,7 +114,8 @@ def recorded_in(work, mode, options, by_itself):
 
 def key(report):
     """What has to be the same when the fault is repeated: cause and text, without times and numbers of objects."""
-    return report["cause"], re.sub(r"(queue \d+ \(.Q) 0x\w+|, took .*", r"\1", report["what"])
+    changes = r"(queue \d+ \(.Q) 0x\w+|, after \d+ good completions?|, took .*"
+    return report["cause"], re.sub(changes, r"\1", report["what"])
 
 
 def one(mode, case, keep):
@@ -130,6 +131,10 @@ def one(mode, case, keep):
         (pathlib.Path(keep) / f"{mode}-{case}").write_bytes(data)
     line = re.fullmatch(r"mlxemu run (--open vfio )?--fault '([^']*)' -- PROGRAM", report["reproduce"])
     check(line and bool(line[1]) == (mode == "vfio"), report["reproduce"])
+    if " q=" in rule:
+        # Completions before the error: those of the rule, less those that no burst took before a stop.
+        after = re.search(r" after (\d+) ", line[2])
+        check(after and (int(after[1]) == 5 or "q=rx" in rule and int(after[1]) < 5), line[2])
     if case == "memory":
         return  # The recorder does not know how many registrations succeeded before: the first one would fail.
     again = recorded(mode, [*options, "--fault", line[2]], by_itself)[2]
