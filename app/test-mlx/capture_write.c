@@ -20,10 +20,20 @@
 #include "tm.h"
 
 #define BURST 128
-#define FILE_BUFFER_BYTES (1 << 20)
+/* Stays in the processor's second cache. */
+#define FILE_BUFFER_BYTES (256 << 10)
+/*
+ * How long to sleep when the ring is empty. Waking costs as much as writing twenty packets: as long as a 64th of the
+ * buffers fills at a million packets per second, within these limits.
+ */
+#define SLEEP_MIN_US 100u
+#define SLEEP_MAX_US 1000u
+#define BUFFERS_PER_US 64u
 /* Without packets for this time, what is in the buffer is written. */
-#define IDLE_US 100
-#define IDLE_FLUSH 500
+#define FLUSH_US 50000u
+/* Copies are in the caches of another processor: so many packets ahead of the one that is written, first the mbuf. */
+#define AHEAD_MBUF 8u
+#define AHEAD_DATA 4u
 
 /* First option of a block that rte_pcapng_copy() makes: epb_flags, of which two bits are the direction. */
 #define EPB_FLAGS 2
@@ -133,14 +143,29 @@ packet_write(struct capture *c, struct rte_mbuf *m, uint64_t host_ns)
 	return 0;
 }
 
+/* The block of a short packet. */
+static void
+data_prefetch(const struct rte_mbuf *m)
+{
+	const uint8_t *data = rte_pktmbuf_mtod(m, const uint8_t *);
+
+	rte_prefetch0(data);
+	rte_prefetch0(data + RTE_CACHE_LINE_SIZE);
+}
+
 static void
 burst_write(struct capture *c, struct rte_mbuf **pkts, unsigned int n)
 {
 	uint64_t now = tm_realtime_ns();
 
 	pthread_mutex_lock(&c->mutex);
-	for (unsigned int i = 0; i < n && c->error == 0 && (c->count == 0 || c->packets < c->count); i++)
+	for (unsigned int i = 0; i < n && c->error == 0 && (c->count == 0 || c->packets < c->count); i++) {
+		if (i + AHEAD_MBUF < n)
+			rte_prefetch0(pkts[i + AHEAD_MBUF]);
+		if (i + AHEAD_DATA < n)
+			data_prefetch(pkts[i + AHEAD_DATA]);
 		c->error = packet_write(c, pkts[i], now);
+	}
 	if (c->error != 0 || (c->count != 0 && c->packets >= c->count))
 		__atomic_store_n(&c->done, true, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&c->mutex);
@@ -150,8 +175,10 @@ void *
 capture_write(void *arg)
 {
 	struct capture *c = arg;
+	const unsigned int fill_us = c->buffers / BUFFERS_PER_US;
+	const unsigned int sleep_us = RTE_MIN(RTE_MAX(fill_us, SLEEP_MIN_US), SLEEP_MAX_US);
 	struct rte_mbuf *pkts[BURST];
-	unsigned int n, idle = 0;
+	unsigned int n, idle_us = 0;
 
 	for (;;) {
 		/* Read before the ring: what was copied before it was set is then taken. */
@@ -161,12 +188,12 @@ capture_write(void *arg)
 		if (n > 0) {
 			burst_write(c, pkts, n);
 			rte_pktmbuf_free_bulk(pkts, n);
-			idle = 0;
+			idle_us = 0;
 			continue;
 		}
 		if (draining)
 			return NULL;
-		if (++idle == IDLE_FLUSH) {
+		if (idle_us < FLUSH_US && (idle_us += sleep_us) >= FLUSH_US) {
 			pthread_mutex_lock(&c->mutex);
 			if (fflush(c->file) != 0 && c->error == 0) {
 				c->error = -errno;
@@ -174,7 +201,7 @@ capture_write(void *arg)
 			}
 			pthread_mutex_unlock(&c->mutex);
 		}
-		rte_delay_us_sleep(IDLE_US);
+		rte_delay_us_sleep(sleep_us);
 	}
 }
 
