@@ -17,7 +17,7 @@
 
 static const char *const reasons[MDV_RECORDER_REASONS] = {
 	[MDV_RECORDER_REQUEST] = "on request", [MDV_RECORDER_DEVICE] = "because the device failed",
-	[MDV_RECORDER_QUEUE] = "because a queue was given up",
+	[MDV_RECORDER_QUEUE] = "because a queue was given up", [MDV_RECORDER_PROBE] = "because the probe failed",
 };
 
 uint64_t

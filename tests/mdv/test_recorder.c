@@ -16,6 +16,7 @@
 
 static struct mdv_recorder ring;
 static struct mdv_dev dev = { .name = "0000:c1:00.0", .ibdev_name = "mlx5_0", .recorder = &ring };
+static struct mdv_recorder_owner owner = { .driver = "driver", .port_id = 5 };
 static char folder[] = "/tmp/mlxrecorder.XXXXXX";
 
 /** A file in memory. */
@@ -45,7 +46,7 @@ taken(void)
 
 	snprintf(path, sizeof(path), "%s/taken", folder);
 	(void)unlink(path);
-	CHECK_EQ(mdv_recorder_write(&dev, MDV_RECORDER_REQUEST, 5, "driver", path, written), 0);
+	CHECK_EQ(mdv_recorder_write(&dev, MDV_RECORDER_REQUEST, &owner, path, written), 0);
 	CHECK(strcmp(written, path) == 0);
 	file_read(path);
 }
@@ -219,18 +220,19 @@ test_files(void)
 	snprintf(path, sizeof(path), "%s/taken", folder);
 	snprintf(target, sizeof(target), "%s/target", folder);
 	taken();
-	CHECK_EQ(mdv_recorder_write(&dev, MDV_RECORDER_REQUEST, 0, "driver", path, written), -EEXIST);
+	CHECK_EQ(mdv_recorder_write(&dev, MDV_RECORDER_REQUEST, &owner, path, written), -EEXIST);
 	/* A link is neither followed nor replaced. */
 	CHECK(unlink(path) == 0 && symlink(target, path) == 0);
-	CHECK_EQ(mdv_recorder_write(&dev, MDV_RECORDER_REQUEST, 0, "driver", path, written), -EEXIST);
+	CHECK_EQ(mdv_recorder_write(&dev, MDV_RECORDER_REQUEST, &owner, path, written), -EEXIST);
 	CHECK(access(target, F_OK) != 0 && unlink(path) == 0);
-	CHECK_EQ(mdv_recorder_write(&dev, MDV_RECORDER_REQUEST, 0, "driver", "/nonexistent/file", written), -ENOENT);
+	CHECK_EQ(mdv_recorder_write(&dev, MDV_RECORDER_REQUEST, &owner, "/nonexistent/file", written), -ENOENT);
 	/* Of a device so many files are kept: the oldest ones are replaced. A link among them is not followed. */
 	snprintf(path, sizeof(path), "%s/recorder-0000:c1:00.0-1", folder);
 	CHECK(symlink(target, path) == 0);
 	written_at(path, 0);
 	for (uint16_t port = 0; port < 7; port++) {
-		CHECK_EQ(mdv_recorder_write(&dev, MDV_RECORDER_DEVICE, port, "driver", NULL, written), 0);
+		owner.port_id = port;
+		CHECK_EQ(mdv_recorder_write(&dev, MDV_RECORDER_DEVICE, &owner, NULL, written), 0);
 		CHECK(strncmp(written, folder, strlen(folder)) == 0);
 		written_at(written, 1000 + port);
 	}
@@ -239,7 +241,7 @@ test_files(void)
 	CHECK(ports == 0x78, "0x%x", ports);
 	CHECK_EQ(chmod(folder, 0777), 0);
 	log_begin();
-	CHECK_EQ(mdv_recorder_write(&dev, MDV_RECORDER_DEVICE, 0, "driver", NULL, written), -EACCES);
+	CHECK_EQ(mdv_recorder_write(&dev, MDV_RECORDER_DEVICE, &owner, NULL, written), -EACCES);
 	CHECK_EQ(lines_of(log_end()), 1);
 	CHECK_EQ(chmod(folder, 0700), 0);
 }

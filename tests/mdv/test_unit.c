@@ -557,7 +557,7 @@ test_names(void)
 
 		snprintf(line, sizeof(line), "mlx5dv: %s%s", row[i].name, row[i].line);
 		log_begin();
-		CHECK_EQ(mdv_open_device(row[i].name, row[i].mode, &dev), row[i].ret);
+		CHECK_EQ(mdv_open_device(row[i].name, row[i].mode, NULL, &dev), row[i].ret);
 		text = log_end();
 		CHECK(dev == NULL);
 		CHECK_EQ(rte_errno, -row[i].ret);

@@ -5,9 +5,12 @@ import os
 import pathlib
 import platform
 import re
+import subprocess
+import tempfile
+import unittest.mock
 
 import pmdlib
-from e2e import PLUGIN, check, emu, main
+from e2e import PLUGIN, TEST_MLX, check, emu, main
 
 CASES = [
     # devargs, log line (None: accepted)
@@ -72,11 +75,28 @@ def check_instruction_sets():
 
 
 def check_failed_probe():
-    """A command of the probe is refused: a negative errno, so EAL does not try another driver."""
-    result = start("", faults=["on cmd.entry match op=CREATE_TIS do fail status=NO_RESOURCES"])
+    """A command of the probe is refused: a negative errno, so EAL does not try another driver; a recorder's file."""
+    with tempfile.TemporaryDirectory(prefix="mlxpmd-probe.") as folder:
+        with unittest.mock.patch.dict(os.environ, MLXPMD_FWDUMP_DIR=folder):
+            # By the common layer, and by the driver after it.
+            for op in ("ALLOC_TRANSPORT_DOMAIN", "CREATE_TIS"):
+                check_refused(op, "")
+            check_refused("CREATE_TIS", "recorder=off")
+
+
+def check_refused(op, devargs):
+    result = start(devargs, faults=[f"on cmd.entry match op={op} do fail status=NO_RESOURCES"])
     check("driver: mlx5_pci" not in result.out, f"probed by net_mlx5\n{result.out}")
-    check("CREATE_TIS" in result.out and "No probed ethernet devices" in result.out, result.out)
-    print("CREATE_TIS refused: no other driver probed the device", flush=True)
+    check(op in result.out and "No probed ethernet devices" in result.out, result.out)
+    files = re.findall(r"0000:c1:00.0: the last commands .* recorded: dpdk-test-mlx explain (\S+)", result.out)
+    if devargs:
+        check(not files and "explain" not in result.out, result.out)
+        return
+    done = subprocess.run([TEST_MLX, "explain", *files], capture_output=True, text=True, timeout=60, check=False)
+    print(done.stdout)
+    for words in ("because the probe failed", f"what happened:  {op} refused: NO_RESOURCES", "! port probe failed: "):
+        check(done.returncode == 0 and words in done.stdout, f"{files}: {done.stdout}{done.stderr}")
+    print(f"{op} refused: no other driver probed the device, {files[0]}", flush=True)
 
 
 def check_no_privilege(extra, drop=()):

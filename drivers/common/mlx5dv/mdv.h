@@ -170,15 +170,20 @@ int mdv_open(const struct rte_pci_addr *pci, enum mdv_open_mode mode, struct mdv
 #define MDV_SF_FOLDER "/sys/bus/auxiliary/devices"
 #define MDV_SF_PREFIX "mlx5_core.sf."
 
+struct mdv_recorder_owner;
+
 /**
  * The same for a device by its name on its bus, as in struct rte_device: a PCI address, or that of a sub-function
  * ("mlx5_core.sf.4"), which only MDV_OPEN_VERBS opens.
  *
+ * @param owner
+ *   For the file of the recorder (mdv_recorder.h) that is written if a step fails; NULL: none is.
  * @return
  *   As mdv_open(); also -EINVAL neither form of name; -ENOTSUP a sub-function by MDV_OPEN_VFIO.
  */
 __rte_internal
-int mdv_open_device(const char *name, enum mdv_open_mode mode, struct mdv_dev **out);
+int mdv_open_device(const char *name, enum mdv_open_mode mode, const struct mdv_recorder_owner *owner,
+		    struct mdv_dev **out);
 
 /** Closes the device. All its objects must have been destroyed before. NULL is allowed. */
 __rte_internal

@@ -8,6 +8,7 @@
 #include <rte_malloc.h>
 
 #include "mdv_private.h"
+#include "mdv_recorder.h"
 #include "mdv_stage.h"
 
 /* ------------------------------------------------------------------ stages */
@@ -146,7 +147,6 @@ MDV_STAGES_DEFINE(mdv, struct mdv_dev)
 
 /* A stage may use everything that the stages before it set up. */
 static const struct mdv_stage stages[] = {
-	{ "recorder", mdv_recorder_up, mdv_recorder_down },
 	{ "context", context_up, context_down },
 	{ "capabilities", mdv_caps_read, NULL },
 	{ "LAG", mdv_lag_check, NULL },
@@ -185,7 +185,7 @@ identity_set(struct mdv_dev *dev, const char *name, enum mdv_open_mode mode)
 
 RTE_EXPORT_INTERNAL_SYMBOL(mdv_open_device)
 int
-mdv_open_device(const char *name, enum mdv_open_mode mode, struct mdv_dev **out)
+mdv_open_device(const char *name, enum mdv_open_mode mode, const struct mdv_recorder_owner *owner, struct mdv_dev **out)
 {
 	struct mdv_dev_own *own;
 	struct mdv_dev *dev;
@@ -206,8 +206,12 @@ mdv_open_device(const char *name, enum mdv_open_mode mode, struct mdv_dev **out)
 	pthread_mutex_init(&dev->objects_lock, NULL);
 	ret = identity_set(dev, name, mode);
 	if (ret == 0)
+		ret = mdv_recorder_up(dev);
+	if (ret == 0)
 		ret = mdv_stages_up(dev, stages, RTE_DIM(stages));
 	if (ret != 0) {
+		mdv_recorder_probe_failed(dev, owner, ret);
+		mdv_recorder_down(dev);
 		rte_free(dev);
 		return mdv_fail(-ret);
 	}
@@ -224,7 +228,7 @@ mdv_open(const struct rte_pci_addr *pci, enum mdv_open_mode mode, struct mdv_dev
 	char name[PCI_PRI_STR_SIZE + 1];
 
 	rte_pci_device_name(pci, name, sizeof(name));
-	return mdv_open_device(name, mode, out);
+	return mdv_open_device(name, mode, NULL, out);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(mdv_close)
@@ -234,6 +238,7 @@ mdv_close(struct mdv_dev *dev)
 	if (dev == NULL)
 		return;
 	mdv_stages_down(dev, stages, RTE_DIM(stages));
+	mdv_recorder_down(dev);
 	rte_free(dev);
 }
 

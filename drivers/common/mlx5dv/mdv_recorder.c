@@ -167,7 +167,7 @@ records_copy(const struct mdv_recorder *rec, uint64_t to[][MDV_RECORD_WORDS])
 }
 
 static void
-image_fill(const struct mdv_dev *dev, enum mdv_recorder_reason reason, uint16_t port_id, const char *driver,
+image_fill(const struct mdv_dev *dev, enum mdv_recorder_reason reason, const struct mdv_recorder_owner *owner,
 	   struct image *image)
 {
 	struct mdv_recorder_head *h = &image->head;
@@ -177,7 +177,7 @@ image_fill(const struct mdv_dev *dev, enum mdv_recorder_reason reason, uint16_t 
 	*h = (struct mdv_recorder_head){
 		.magic = MDV_RECORDER_MAGIC, .version = MDV_RECORDER_VERSION, .pid = getpid(),
 		.written_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
-		.written_monotonic_ns = mdv_now_ns(), .reason = reason, .port_id = port_id, .mode = dev->mode,
+		.written_monotonic_ns = mdv_now_ns(), .reason = reason, .port_id = owner->port_id, .mode = dev->mode,
 	};
 	for (unsigned int i = 0; i < MDV_NB_LANES; i++)
 		h->noted[i] = __atomic_load_n(&dev->recorder->noted[i], __ATOMIC_RELAXED);
@@ -185,7 +185,7 @@ image_fill(const struct mdv_dev *dev, enum mdv_recorder_reason reason, uint16_t 
 	snprintf(h->ibdev, sizeof(h->ibdev), "%.63s", dev->ibdev_name);
 	snprintf(h->netdev, sizeof(h->netdev), "%.15s", dev->netdev_name);
 	snprintf(h->firmware, sizeof(h->firmware), "%.63s", dev->fw_version);
-	snprintf(h->driver, sizeof(h->driver), "%.63s", driver);
+	snprintf(h->driver, sizeof(h->driver), "%.63s", owner->driver);
 	h->records = records_copy(dev->recorder, image->words);
 }
 
@@ -259,7 +259,7 @@ folder_write(const struct mdv_dev *dev, const struct image *image, char *written
 
 RTE_EXPORT_INTERNAL_SYMBOL(mdv_recorder_write)
 int
-mdv_recorder_write(const struct mdv_dev *dev, enum mdv_recorder_reason reason, uint16_t port_id, const char *driver,
+mdv_recorder_write(const struct mdv_dev *dev, enum mdv_recorder_reason reason, const struct mdv_recorder_owner *owner,
 		   const char *path, char *written)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* Of the names in the folder. */
@@ -268,7 +268,7 @@ mdv_recorder_write(const struct mdv_dev *dev, enum mdv_recorder_reason reason, u
 
 	if (image == NULL)
 		return MDV_FAIL(dev->name, ENOMEM, "no memory to write the recorder");
-	image_fill(dev, reason, port_id, driver, image);
+	image_fill(dev, reason, owner, image);
 	if (path == NULL) {
 		pthread_mutex_lock(&lock);
 		ret = folder_write(dev, image, written);
@@ -281,6 +281,20 @@ mdv_recorder_write(const struct mdv_dev *dev, enum mdv_recorder_reason reason, u
 	}
 	free(image);
 	return ret == 0 ? 0 : mdv_fail(-ret);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_recorder_probe_failed)
+void
+mdv_recorder_probe_failed(const struct mdv_dev *dev, const struct mdv_recorder_owner *owner, int rc)
+{
+	char written[MDV_RECORDER_PATH_BYTES];
+
+	if (owner == NULL || dev->recorder == NULL || dev->recorder->noted[MDV_LANE_EVENTS] == 0)
+		return;
+	MDV_RECORD(dev, .kind = MDV_RECORD_PORT, .op = MDV_PORT_PROBE, .value = -rc);
+	if (mdv_recorder_write(dev, MDV_RECORDER_PROBE, owner, NULL, written) == 0)
+		MDV_LOG(NOTICE, dev->name, "the last commands and events are recorded: dpdk-test-mlx explain %s",
+			written);
 }
 
 /* ------------------------------------------------------------------ names */

@@ -174,7 +174,13 @@ mdv_record_lane(const struct mdv_dev *dev, enum mdv_record_lane lane, struct mdv
 
 /** Why a file was written. */
 enum mdv_recorder_reason {
-	MDV_RECORDER_REQUEST, MDV_RECORDER_DEVICE, MDV_RECORDER_QUEUE, MDV_RECORDER_REASONS
+	MDV_RECORDER_REQUEST, MDV_RECORDER_DEVICE, MDV_RECORDER_QUEUE, MDV_RECORDER_PROBE, MDV_RECORDER_REASONS
+};
+
+/** Whose device it is, for the header of a file. */
+struct mdv_recorder_owner {
+	char driver[64];	/**< Name and release. */
+	uint16_t port_id;	/**< Of ethdev. */
 };
 
 /** Header of a file, followed by its records in no particular order. In the byte order of the host that wrote it. */
@@ -211,8 +217,15 @@ static_assert(sizeof(struct mdv_recorder_head) % sizeof(uint64_t) == 0, "records
  *   0; -errno, logged: -EEXIST the file exists; -EACCES others may write to the folder; ...
  */
 __rte_internal
-int mdv_recorder_write(const struct mdv_dev *dev, enum mdv_recorder_reason reason, uint16_t port_id, const char *driver,
-		       const char *path, char *written);
+int mdv_recorder_write(const struct mdv_dev *dev, enum mdv_recorder_reason reason,
+		       const struct mdv_recorder_owner *owner, const char *path, char *written);
+
+/**
+ * The probe failed after rc: records it, and writes the recorder to its folder, if it has failures or events; logs the
+ * path.
+ */
+__rte_internal
+void mdv_recorder_probe_failed(const struct mdv_dev *dev, const struct mdv_recorder_owner *owner, int rc);
 
 /* ------------------------------------------------------------------ names, for readers of files */
 

@@ -99,11 +99,12 @@ static const struct eth_dev_ops closed_ops = {
 /* ------------------------------------------------------------------ stages of probe */
 
 static int
-device_up(struct mlxpmd_port *port)
+device_up(struct mlxpmd_port *port, const struct mdv_recorder_owner *owner)
 {
 	int rc;
 
-	rc = mdv_open_device(port->eth_dev->device->name, port->args.open, &port->mdv);
+	rc = mdv_open_device(port->eth_dev->device->name, port->args.open, port->args.recorder ? owner : NULL,
+			     &port->mdv);
 	if (rc != 0)
 		return rc;
 	if (port->mdv->netdev_name[0] != '\0')
@@ -157,7 +158,6 @@ ops_down(struct mlxpmd_port *port)
 }
 
 static const struct mlxpmd_stage probe_stages[] = {
-	{ "device", device_up, device_down },
 	{ "MAC address", mlxpmd_mac_up, mlxpmd_mac_down },
 	{ "MTU", mlxpmd_mtu_remember, mlxpmd_mtu_restore },
 	{ "TIS", tis_up, tis_down },
@@ -177,6 +177,7 @@ mlxpmd_dev_init(struct rte_eth_dev *eth_dev)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	const uint64_t begin_ns = mlxpmd_now_ns();
+	struct mdv_recorder_owner owner;
 	int rc;
 
 	port->eth_dev = eth_dev;
@@ -193,9 +194,17 @@ mlxpmd_dev_init(struct rte_eth_dev *eth_dev)
 		rc = mlxpmd_variant_check(eth_dev->device->name, "tx_burst", port->args.tx_burst);
 	if (rc != 0)
 		return rc;
-	rc = mlxpmd_stages_up(port, probe_stages, RTE_DIM(probe_stages));
+	owner = mlxpmd_recorder_owner(port);
+	rc = device_up(port, &owner);
 	if (rc != 0)
 		return rc;
+	rc = mlxpmd_stages_up(port, probe_stages, RTE_DIM(probe_stages));
+	if (rc != 0) {
+		if (port->args.recorder)
+			mdv_recorder_probe_failed(port->mdv, &owner, rc);
+		device_down(port);
+		return rc;
+	}
 	mlxpmd_record_port(port, MDV_PORT_PROBE, 0, begin_ns);
 	MLXPMD_LOG(INFO, "port %u: %s is %s%s%s, firmware %s, " RTE_ETHER_ADDR_PRT_FMT,
 		   port->port_id, eth_dev->device->name, port->mdv->ibdev_name,
@@ -219,6 +228,7 @@ mlxpmd_dev_close(struct rte_eth_dev *eth_dev)
 		for (i = 0; i < mlxpmd_queues_count(eth_dev->data, kind); i++)
 			mlxpmd_queue_release(eth_dev, kind, i);
 	mlxpmd_stages_down(port, probe_stages, RTE_DIM(probe_stages));
+	device_down(port);
 	pthread_mutex_destroy(&port->lock);
 	return 0;
 }

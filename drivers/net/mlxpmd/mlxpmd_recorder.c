@@ -61,13 +61,21 @@ mlxpmd_recorder_watch(struct mlxpmd_port *port, uint64_t now_ns)
 
 /* ------------------------------------------------------------------ the file */
 
+struct mdv_recorder_owner
+mlxpmd_recorder_owner(const struct mlxpmd_port *port)
+{
+	struct mdv_recorder_owner owner = { .port_id = port->port_id };
+
+	snprintf(owner.driver, sizeof(owner.driver), "%s, %s", MLXPMD_DRIVER_NAME, rte_version());
+	return owner;
+}
+
 static int
 recorder_write(const struct mlxpmd_port *port, enum mdv_recorder_reason reason, const char *path, char *written)
 {
-	char driver[64];
+	const struct mdv_recorder_owner owner = mlxpmd_recorder_owner(port);
 
-	snprintf(driver, sizeof(driver), "%s, %s", MLXPMD_DRIVER_NAME, rte_version());
-	return mdv_recorder_write(port->mdv, reason, port->port_id, driver, path, written);
+	return mdv_recorder_write(port->mdv, reason, &owner, path, written);
 }
 
 void

@@ -27,6 +27,8 @@ mlxpmd_record_port(const struct mlxpmd_port *port, enum mdv_record_port op, int 
 #define MLXPMD_RECORD_COMPLETIONS(q) \
 	.completions = __atomic_load_n(&(q)->cq_ci, __ATOMIC_RELAXED) - (q)->ready_ci
 
+/** For the header of a file. */
+struct mdv_recorder_owner mlxpmd_recorder_owner(const struct mlxpmd_port *port);
 /** Records what packets were lost, at most once a second. The port's lock is held. */
 void mlxpmd_recorder_watch(struct mlxpmd_port *port, uint64_t now_ns);
 /** After a failure: writes the recorder to a file, unless devarg recorder is off. Without the port's lock. */
