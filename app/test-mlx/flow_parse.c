@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <mdv_compat.h>
+
 #include "flow_parse.h"
 
 struct item {
@@ -71,6 +73,7 @@ static const struct item items[] = {
 	{ "meta", RTE_FLOW_ITEM_TYPE_META, sizeof(struct rte_flow_item_meta), { { "data", 0, 4, .host = true } } },
 	{ "tag", RTE_FLOW_ITEM_TYPE_TAG, sizeof(struct rte_flow_item_tag),
 	  { { "data", 0, 4, .host = true }, { "index", 4, 1 } } },
+	{ "tx_queue", RTE_FLOW_ITEM_TYPE_TX_QUEUE, sizeof(struct rte_flow_item_tx_queue), { { "tx_queue_value", 0, 2, .host = true } } },
 	{ "gtpu", RTE_FLOW_ITEM_TYPE_GTPU, sizeof(struct rte_flow_item_gtp),
 	  { { "v_pt_rsv_flags", 0, 1 }, { "msg_type", 1, 1 }, { "teid", 4, 4 } } },
 };

@@ -105,14 +105,16 @@ CHANGES = (
 )
 # Those that need no packet: the driver accepts them.
 VALID = (
-    "eth / ipv4 / gre / ipv4 / end actions raw_decap size 38 / raw_encap data 0200000000010200000000020800 / "
-    "queue index 0 / end",
-    "eth / ipv4 / nvgre / eth / end actions nvgre_decap / queue index 0 / end",
-    "eth / ipv4 / tcp / end actions set_tag data 0x500 mask 0xf00 index 3 / set_meta data 7 mask 0xff / "
-    "dec_tcp_seq value 1 / inc_tcp_ack value 1 / jump group 3 / end",
-    "eth / ipv4 / udp / end actions modify_field op add dst_type ipv4_ttl src_type value src_value 03 width 8 / "
+    "ingress pattern eth / ipv4 / gre / ipv4 / end actions raw_decap size 38 / "
+    "raw_encap data 0200000000010200000000020800 / queue index 0 / end",
+    "ingress pattern eth / ipv4 / nvgre / eth / end actions nvgre_decap / queue index 0 / end",
+    "ingress pattern eth / ipv4 / tcp / end actions set_tag data 0x500 mask 0xf00 index 3 / "
+    "set_meta data 7 mask 0xff / dec_tcp_seq value 1 / inc_tcp_ack value 1 / jump group 3 / end",
+    "ingress pattern eth / ipv4 / udp / end actions "
+    "modify_field op add dst_type ipv4_ttl src_type value src_value 03 width 8 / "
     "modify_field op set dst_type udp_port_dst dst_offset 8 src_type udp_port_src src_offset 8 width 8 / "
     "queue index 0 / end",
+    "egress pattern tx_queue tx_queue_value is 3 / eth / end actions count / drop / end",
 )
 CREATE = "flow create 0 ingress pattern "
 # Line, and what its message has.
@@ -168,6 +170,7 @@ MISTAKES = (
     # By the driver.
     (CREATE + "eth / end actions queue index 4 / end", "refused: Rx queue 4 does not exist: the port has 4"),
     ("flow validate 0 egress pattern eth / end actions queue index 0 / end", "refused"),
+    ("flow validate 0 egress pattern tx_queue tx_queue_value is 4 / end actions drop / end", "Tx queue 4 of 4"),
     ("flow destroy 0", "rule N is missing"), ("flow destroy 0 5", "'5' in place of rule"),
     ("flow destroy 0 rule 5", "no flow rule #5"), ("flow query 0 5 count", "no flow rule #5"),
     ("flow query 0 0 colour", "count or age, not 'colour'"), ("flow list 0 gruppe 1", "'gruppe' in place of group"),
@@ -267,7 +270,7 @@ def changes(work):
         eth / Dot1Q(vlan=5) / ip / UDP(sport=1, dport=2), eth / Dot1Q(vlan=6) / ip / UDP(sport=1, dport=2),
         eth / ip / UDP(sport=1, dport=4789) / VXLAN(vni=5) / inner])
     script = [f"flow create 1 {flow}" for flow in CHANGES]
-    script += [f"flow validate 1 ingress pattern {flow}" for flow in VALID]
+    script += [f"flow validate 1 {flow}" for flow in VALID]
     script += [f"pcap in 0 {work}/in", f"pcap out 1 {work}/out", "start", "wait 10", "stop"]
     parts, result = run(script, "--fwd", "rxonly", "--drain", "0.5")
     for n, part in enumerate(parts[:len(CHANGES)]):

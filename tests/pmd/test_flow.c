@@ -122,7 +122,7 @@ flow_queue_of_udp(uint16_t port)
 static void
 ports_up(void)
 {
-	const struct pmd_conf conf = { .nb_rxq = QUEUES, .nb_txq = 1, .rss_hf = RTE_ETH_RSS_IPV6 };
+	const struct pmd_conf conf = { .nb_rxq = QUEUES, .nb_txq = TX_QUEUES, .rss_hf = RTE_ETH_RSS_IPV6 };
 	struct rte_eth_rss_reta_entry64 reta[512 / RTE_ETH_RETA_GROUP_SIZE] = { { 0 } };
 	struct rte_eth_dev_info info;
 

@@ -6,9 +6,12 @@
 
 #include <rte_flow.h>
 
+#include <mdv_compat.h>
+
 #include "pmd_test.h"
 
 #define QUEUES 4
+#define TX_QUEUES 2
 
 #define ITEMS(...) ((const struct rte_flow_item[]){ __VA_ARGS__, { .type = RTE_FLOW_ITEM_TYPE_END } })
 #define ACTIONS(...) ((const struct rte_flow_action[]){ __VA_ARGS__, { .type = RTE_FLOW_ACTION_TYPE_END } })
@@ -20,6 +23,7 @@
 #define MARK(n) ACTION_CONF(MARK, (&(const struct rte_flow_action_mark){ .id = (n) }))
 #define JUMP(n) ACTION_CONF(JUMP, (&(const struct rte_flow_action_jump){ .group = (n) }))
 #define PORT_ID(n) ITEM_SPEC(PORT_ID, (&(const struct rte_flow_item_port_id){ .id = (n) }), NULL)
+#define TX_QUEUE(n) ITEM_SPEC(TX_QUEUE, (&(const struct rte_flow_item_tx_queue){ .tx_queue = (n) }), NULL)
 #define UDP_TO(port) ITEM_SPEC(UDP, (&(const struct rte_flow_item_udp){ .hdr.dst_port = RTE_BE16(port) }), \
 			       (&(const struct rte_flow_item_udp){ .hdr.dst_port = RTE_BE16(0xffff) }))
 
@@ -49,6 +53,10 @@ void flow_negotiate(void);
 void flow_modify_templates(void);
 /** test_flow_egress.c: the same; flow queue 0 exists, and has no results. */
 void flow_egress(void);
+/** What a frame of PORT_A has become when it arrives at PORT_B; NULL: it does not arrive. */
+struct rte_mbuf *flow_sent(uint16_t tx_queue, const struct pmd_frame *frame);
+/** test_flow_senders.c: flows of sent packets by what is not in the packet; as flow_egress(). */
+void flow_senders(void);
 /** test_flow_refusals.c: PORT_A has QUEUES receive queues, and no flows. */
 void flow_refusals(void);
 

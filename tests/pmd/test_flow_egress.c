@@ -28,16 +28,15 @@ udp_to(uint16_t port)
 	return f;
 }
 
-/* What a frame of PORT_A has become when it arrives at PORT_B; NULL: it does not arrive. */
-static struct rte_mbuf *
-frame_sent(const struct pmd_frame *frame)
+struct rte_mbuf *
+flow_sent(uint16_t tx_queue, const struct pmd_frame *frame)
 {
 	struct pmd_frame marker = udp_to(PORT);
 	struct rte_mbuf *m, *found = NULL;
 
 	marker.ether_type = MARKER_TYPE;
-	CHECK_EQ(pmd_send(PORT_A, 0, frame), 1);
-	CHECK_EQ(pmd_send(PORT_A, 0, &marker), 1);
+	CHECK_EQ(pmd_send(PORT_A, tx_queue, frame), 1);
+	CHECK_EQ(pmd_send(PORT_A, tx_queue, &marker), 1);
 	while (pmd_recv(PORT_B, 0, &m, 1, 5000) == 1) {
 		const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(m, const struct rte_ether_hdr *);
 
@@ -57,6 +56,12 @@ frame_sent(const struct pmd_frame *frame)
 	}
 	CHECK(false, "no marker");
 	return found;
+}
+
+static struct rte_mbuf *
+frame_sent(const struct pmd_frame *frame)
+{
+	return flow_sent(0, frame);
 }
 
 static struct rte_mbuf *
@@ -572,6 +577,7 @@ flow_egress(void)
 {
 	targets();
 	indirect();
+	flow_senders();
 	if (!changes())
 		return;
 	life();

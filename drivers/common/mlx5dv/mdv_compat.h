@@ -57,6 +57,15 @@ mdv_thread_create(pthread_t *thread, const char *name, mdv_thread_ret (*run)(voi
 #define mdv_flow_table_by_pattern(attr) ((attr)->insertion_type == RTE_FLOW_TABLE_INSERTION_TYPE_PATTERN)
 #endif
 
+/* ---- 23.07: rte_flow.h has an item for the send queue ---- */
+#if RTE_VERSION < RTE_VERSION_NUM(23, 7, 0, 0)
+/** Of the negative types, which are private to drivers there; rte_flow_conv() copies 8 bytes of such an item. */
+#define RTE_FLOW_ITEM_TYPE_TX_QUEUE ((enum rte_flow_item_type)-0x4d58)
+struct rte_flow_item_tx_queue {
+	uint16_t tx_queue;
+} __attribute__((aligned(8)));
+#endif
+
 /* ---- 24.03: rte_flow_driver.h has the operations of flow queues in a structure of their own ---- */
 /**
  * Initialises these operations, of functions whose names begin with prefix: MDV_FLOW_OPS_ASYNC() in struct

@@ -233,6 +233,8 @@ bool mlxpmd_flows_multicast(const struct mlxpmd_port *port);
 uint64_t mlxpmd_flows_age(struct mlxpmd_port *port, bool *report);
 /** Queues have new RQs: writes their numbers into the RQTs of flows. 0 or -errno, logged. */
 int mlxpmd_flows_replaced(struct mlxpmd_port *port);
+/** The send queue has a new SQ: flows that match its packets get rules with the number of it. 0 or -errno, logged. */
+int mlxpmd_flows_sq_replaced(struct mlxpmd_port *port, uint16_t tx_queue);
 
 /* ---- addresses (mlxpmd_mac.c) ---- */
 /** A new filter, in the rules and in the kernel's interface; on failure the old one stays. */

@@ -72,6 +72,10 @@ mlxpmd_flow_match(const struct rte_flow *flow, struct mdv_match *m)
 		m->mask.dw[flow->words[i].at] = flow->words[i].mask;
 		m->value.dw[flow->words[i].at] = flow->words[i].value;
 	}
+	if (flow->tx_queue == MLXPMD_FLOW_ANY_TXQ)
+		return;
+	prm_fte_match_set_misc_set_source_sqn(prm_fte_match_param_misc_parameters(&m->mask), UINT32_MAX >> 8);
+	prm_fte_match_set_misc_set_source_sqn(prm_fte_match_param_misc_parameters(&m->value), flow->sqn);
 }
 
 /**
@@ -143,6 +147,21 @@ rule_create(struct mlxpmd_port *port, struct rte_flow *flow, enum mlxpmd_rss_cla
 	return flow->rule[class] != NULL ? 0 : -rte_errno;
 }
 
+/** Finds the SQ of the queue whose packets a flow matches; the queue may have been released since. */
+static int
+sqn_set(struct mlxpmd_port *port, struct rte_flow *flow)
+{
+	const struct rte_eth_dev_data *data = port->eth_dev->data;
+
+	if (flow->tx_queue == MLXPMD_FLOW_ANY_TXQ)
+		return 0;
+	if (flow->tx_queue >= data->nb_tx_queues)
+		return MLXPMD_FAIL(EINVAL, "port %u: flows match Tx queue %u of %u: destroy them first", port->port_id,
+				   flow->tx_queue, data->nb_tx_queues);
+	flow->sqn = mlxpmd_queue_at(data, MLXPMD_TX, flow->tx_queue)->hw.wq.number;
+	return 0;
+}
+
 /** Creates a flow's rules: one, or with RSS one for each class that is hashed in its own way. */
 static int
 rules_create(struct mlxpmd_port *port, struct rte_flow *flow)
@@ -150,6 +169,9 @@ rules_create(struct mlxpmd_port *port, struct rte_flow *flow)
 	int depth = -1, class_depth = -1, rc;
 	struct mdv_match match, narrowed;
 
+	rc = sqn_set(port, flow);
+	if (rc != 0)
+		return rc;
 	mlxpmd_flow_match(flow, &match);
 	for (unsigned int class = 0; class < MLXPMD_NB_RSS_CLASSES; class++) {
 		if (class != MLXPMD_RSS_CLASS_OTHER && (flow->dest == NULL || flow->dest->tirs.tir[class] == NULL))
@@ -275,6 +297,7 @@ flow_alloc(const struct mlxpmd_port *port, const struct rte_flow_attr *attr, con
 			flow->words[flow->nb_words++] = (struct mlxpmd_flow_word){ i, m->mask.dw[i], m->value.dw[i] };
 	flow->priority = attr->priority;
 	flow->depth = c->pattern.depth;
+	flow->tx_queue = c->pattern.tx_queue;
 	flow->egress = attr->egress;
 	/* There are no rules of the port's own for sent packets. */
 	flow->multicast = attr->group == 0 && !attr->egress && port->mdv->mode != MDV_OPEN_VFIO && match_multicast(m);
@@ -647,4 +670,30 @@ mlxpmd_flows_replaced(struct mlxpmd_port *port)
 		if (rc == 0)
 			rc = mlxpmd_tirs_replaced(port, &dest->conf, &dest->tirs);
 	return rc;
+}
+
+int
+mlxpmd_flows_sq_replaced(struct mlxpmd_port *port, uint16_t tx_queue)
+{
+	const uint32_t sqn = mlxpmd_queue_at(port->eth_dev->data, MLXPMD_TX, tx_queue)->hw.wq.number;
+	const unsigned int class = MLXPMD_RSS_CLASS_OTHER; /* Sent packets have no others. */
+	struct rte_flow *flow;
+
+	TAILQ_FOREACH(flow, &port->flows->list, next) {
+		struct mdv_rule *old = flow->rule[class];
+		const uint32_t old_sqn = flow->sqn;
+		int rc;
+
+		/* After a failure the queue has its old SQ again, as some flows have. */
+		if (flow->tx_queue != tx_queue || old == NULL || old_sqn == sqn)
+			continue;
+		rc = rules_create(port, flow);
+		if (rc != 0) {
+			flow->rule[class] = old;
+			flow->sqn = old_sqn;
+			return rc;
+		}
+		(void)mdv_rule_destroy(old);
+	}
+	return 0;
 }

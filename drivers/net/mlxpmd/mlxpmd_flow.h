@@ -38,6 +38,12 @@ const char *mlxpmd_flow_name(enum rte_flow_conv_op op, int type);
 int mlxpmd_flow_port_check(const struct mlxpmd_port *port, const struct rte_flow_item *item,
 			   struct rte_flow_error *error);
 
+/** A flow is of the packets of all send queues. */
+#define MLXPMD_FLOW_ANY_TXQ UINT16_MAX
+/** Sets *queue to that of an item TX_QUEUE. 0 or -errno, *error is set. */
+int mlxpmd_flow_tx_queue_match(const struct mlxpmd_port *port, const struct rte_flow_item *item, bool egress,
+			       uint16_t *queue, struct rte_flow_error *error);
+
 /* ---- patterns (mlxpmd_flow_item.c) ---- */
 
 /** A compiled pattern. */
@@ -47,6 +53,7 @@ struct mlxpmd_flow_pattern {
 	uint8_t depth;
 	enum rte_flow_item_type tunnel; /**< Item of the tunnel, or the inner one of IP in IP; END: none. */
 	bool inner_eth;	/**< There is an Ethernet header in the tunnel. */
+	uint16_t tx_queue; /**< Whose packets match, or MLXPMD_FLOW_ANY_TXQ. match has no number of an SQ. */
 };
 /** A byte of an item that becomes a part of the match's value, under a mask. */
 struct mlxpmd_flow_copy {
@@ -294,6 +301,8 @@ struct rte_flow {
 	uint8_t nb_modify;
 	bool leaves;	/**< One of ops destroys it. */
 	uint16_t queue;	/**< The one of ops. */
+	uint16_t tx_queue; /**< Whose packets it matches, or MLXPMD_FLOW_ANY_TXQ; */
+	uint32_t sqn;	/**< the SQ that its rule matches. */
 	/** One rule for each traffic class whose hash differs; else the last one alone. */
 	struct mdv_rule *rule[MLXPMD_NB_RSS_CLASSES];
 	uint32_t nb_words;

@@ -58,6 +58,8 @@ flow_print(FILE *file, const struct rte_flow *flow)
 	fprintf(file, "flow %p %sgroup %u priority %u match", (const void *)flow, flow->egress ? "egress " : "",
 		group_of(flow), flow->priority);
 	mdv_match_fields(&m, field_print, file);
+	if (flow->tx_queue != MLXPMD_FLOW_ANY_TXQ)
+		fprintf(file, " tx_queue %u", flow->tx_queue);
 	action_text(flow, action, sizeof(action));
 	fprintf(file, " action %s", action);
 	if (flow->tag != 0)
@@ -165,6 +167,8 @@ flow_add(struct rte_tel_data *d, const struct rte_flow *flow, unsigned long n)
 		return -ENOMEM;
 	mlxpmd_flow_match(flow, &m);
 	mdv_match_fields(&m, field_add, fields);
+	if (flow->tx_queue != MLXPMD_FLOW_ANY_TXQ)
+		rte_tel_data_add_dict_uint(f, "tx_queue", flow->tx_queue);
 	action_text(flow, text, sizeof(text));
 	rte_tel_data_add_dict_string(f, "action", text);
 	rte_tel_data_add_dict_uint(f, "tag", flow->tag);

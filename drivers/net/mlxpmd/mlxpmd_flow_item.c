@@ -640,7 +640,7 @@ item_compile(const struct rte_flow_item *item, struct place *p, struct mdv_match
 					  "matched by tag and meta");
 	if (known == NULL)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, item,
-					  "item %s is not matched; eth to tcp, udp, icmp, esp, tunnels, mpls, tag and meta are",
+					  "item %s is not matched; eth to tcp, udp, icmp, esp, tunnels, mpls, tag, meta and tx_queue are",
 					  item_name(item));
 	if (known->layer == L_REGISTER)
 		return fields_match(known, item, p, m, error);
@@ -668,11 +668,17 @@ mlxpmd_flow_pattern_compile(const struct mlxpmd_port *port, const struct rte_flo
 	int rc = 0;
 
 	memset(pattern, 0, sizeof(*pattern));
+	pattern->tx_queue = MLXPMD_FLOW_ANY_TXQ;
 	for (; rc == 0 && items->type != RTE_FLOW_ITEM_TYPE_END; items++, place.item++) {
-		if (items->type == RTE_FLOW_ITEM_TYPE_PORT_ID && copies != NULL)
-			copies->by_value = true;
-		else if (items->type == RTE_FLOW_ITEM_TYPE_PORT_ID)
-			rc = mlxpmd_flow_port_check(port, items, error);
+		const bool port_id = items->type == RTE_FLOW_ITEM_TYPE_PORT_ID;
+		const bool tx_queue = items->type == RTE_FLOW_ITEM_TYPE_TX_QUEUE;
+
+		if (copies != NULL)
+			copies->by_value |= port_id || tx_queue;
+		if (port_id)
+			rc = copies == NULL ? mlxpmd_flow_port_check(port, items, error) : 0;
+		else if (tx_queue)
+			rc = mlxpmd_flow_tx_queue_match(port, items, egress, &pattern->tx_queue, error);
 		else if (items->type != RTE_FLOW_ITEM_TYPE_VOID)
 			rc = item_compile(items, &place, &pattern->match, error);
 	}

@@ -115,6 +115,12 @@ txq_create(struct mlxpmd_queue *q)
 }
 
 static int
+txq_replaced(struct mlxpmd_queue *q)
+{
+	return mlxpmd_flows_sq_replaced(q->port, q->queue_id);
+}
+
+static int
 txq_rewind(struct mlxpmd_queue *q, bool fresh, uint32_t *lost)
 {
 	*lost += mlxpmd_txq_rewind(mlxpmd_txq_of(q), fresh);
@@ -172,6 +178,7 @@ const struct mlxpmd_queue_ops mlxpmd_txq_ops = {
 	.name = "Tx",
 	.prepare = txq_prepare,
 	.create = txq_create,
+	.replaced = txq_replaced,
 	.arm = mlxpmd_txq_arm,
 	.disarm = mlxpmd_txq_disarm,
 	.rewind = txq_rewind,
