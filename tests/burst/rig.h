@@ -239,6 +239,7 @@ struct rig_tx_packet {
 	uint16_t vlan_tci;
 	bool mpw;
 	bool copied;		/* The WQE contains the packet. */
+	uint32_t metadata;	/* For flows. */
 	uint8_t swp[5];		/* The first bytes of the Ethernet segment, and swp_flags. */
 };
 struct rig_tx *rig_tx_new(uint8_t log_wqebbs, uint16_t nb_desc, uint8_t log_cqes, uint8_t max_ds,

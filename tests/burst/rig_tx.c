@@ -171,7 +171,8 @@ run_wqe(struct rig_tx *t, uint16_t at, uint8_t opcode, uint32_t ds, rig_tx_cb cb
 	CHECK(opcode == OPCODE_TSO ? p.mss != 0 && p.mss < 0x4000 : p.mss == 0, "opcode %#x with mss %u", opcode, p.mss);
 	for (n = 0; n < 5; n++)
 		p.swp[n] = *wqe_byte(t, at, n < 4 ? 16 + n : 21);
-	for (n = 16; n < 28; n++)
+	p.metadata = get32(wqe_byte(t, at, 24));
+	for (n = 16; n < 24; n++)
 		CHECK(n == 20 || n == 22 || n == 23 || ((n < 20 || n == 21) && t->txq.swp_tunnels != 0) ||
 		      *wqe_byte(t, at, n) == 0, "reserved byte %u", n);
 	if (p.mpw) {

@@ -389,7 +389,8 @@ int
 main(void)
 {
 	static const unsigned int features[] = { MLXPMD_TX_F_TIMED, MPW_TIMED,
-						 MLXPMD_TX_F_TIMED | MLXPMD_TX_F_INLINE };
+						 MLXPMD_TX_F_TIMED | MLXPMD_TX_F_INLINE,
+						 MLXPMD_TX_F_MPW | MLXPMD_TX_F_META };
 	unsigned int i;
 
 	rig_init();

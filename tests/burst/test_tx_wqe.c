@@ -2,6 +2,8 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* WQEs that the bursts write: some compared byte by byte, all executed by the emulated device. */
 
+#include <rte_flow.h>
+
 #include "rig.h"
 
 #define POOL 4095
@@ -19,6 +21,8 @@ queue_new(uint8_t log_wqebbs, uint16_t nb_desc, uint8_t log_cqes, uint8_t max_ds
 	t->txq.inline_mpw = inline_mpw;
 	t->txq.inline_send = inline_send;
 	CHECK(mlxpmd_txq_arm(&t->txq.q) == 0, "not armed");
+	t->txq.meta_flag = RTE_MBUF_DYNFLAG_TX_METADATA;
+	t->txq.meta_offset = rte_flow_dynf_metadata_offs;
 	mlxpmd_queue_ready(&t->txq.q);
 	return t;
 }
@@ -37,6 +41,7 @@ struct wanted {
 	uint64_t ol_flags;
 	uint16_t tci;
 	bool inlined; /* The VLAN tag is in the data. */
+	uint32_t metadata;
 };
 static struct wanted fifo[8192];
 static uint32_t fifo_in, fifo_out;
@@ -45,9 +50,13 @@ static uint64_t fifo_bytes; /* Of the packets that were sent. */
 static void
 expect(const struct rte_mbuf *m, uint32_t seq, bool inlined)
 {
-	/* Into a packet that the WQE contains the driver inserts the tag. */
+	const bool meta = (m->ol_flags & RTE_MBUF_DYNFLAG_TX_METADATA) != 0;
+	const uint32_t metadata = *RTE_MBUF_DYNFIELD(m, rte_flow_dynf_metadata_offs, const uint32_t *);
+
+	/* Into a packet that the WQE contains the driver inserts the tag; one with metadata is never contained. */
 	fifo[fifo_in++ % RTE_DIM(fifo)] = (struct wanted) { seq, m->pkt_len, m->ol_flags, m->vlan_tci,
-							    inlined || m->pkt_len <= inline_send };
+							    inlined || (!meta && m->pkt_len <= inline_send),
+							    meta ? metadata : 0 };
 }
 
 static void
@@ -63,6 +72,7 @@ sent(void *arg __rte_unused, const struct rig_tx_packet *p)
 	if (l4 == 1 || l4 == 3)
 		cs |= 0x80;
 	CHECK(fifo_in - fifo_out < RTE_DIM(fifo), "a packet that was not posted");
+	CHECK(p->metadata == w->metadata, "metadata %#x not %#x", p->metadata, w->metadata);
 	CHECK(p->cs_flags == cs, "cs_flags %#x not %#x", p->cs_flags, cs);
 	CHECK(p->vlan_insert == (vlan && !w->inlined) && (!p->vlan_insert || p->vlan_tci == w->tci), "vlan");
 	CHECK(p->len == w->len + (vlan && w->inlined ? 4 : 0), "length %u not %u", p->len, w->len);
@@ -157,6 +167,10 @@ random_packet(const struct mix *mix, uint32_t seq)
 	if (mix->offloads) {
 		m->ol_flags = flags[seq / (1 + seq / 512 % 8) % RTE_DIM(flags)];
 		m->vlan_tci = rig_random();
+	}
+	if ((mix->features & MLXPMD_TX_F_META) && rig_random() % 3 != 0) {
+		m->ol_flags |= RTE_MBUF_DYNFLAG_TX_METADATA;
+		rte_flow_dynf_metadata_set(m, rig_random() % 4 != 0 ? rig_random() : 0);
 	}
 	expect(m, seq, mix->inline_mode != 0);
 	return m;
@@ -483,12 +497,15 @@ static const struct mix mixes[] = {
 	{ MLXPMD_TX_F_MPW | MLXPMD_TX_F_OFFLOAD | MLXPMD_TX_F_FAST_FREE, 1, true, 0 },
 	{ MLXPMD_TX_F_INLINE, 9, true, 1 }, { MLXPMD_TX_F_INLINE, 9, true, 2 },
 	{ MLXPMD_TX_F_INLINE, 9, true, 3 },
+	{ MLXPMD_TX_F_META, 9, true, 0 }, { MLXPMD_TX_F_MPW | MLXPMD_TX_F_META, 9, true, 0 },
+	{ MLXPMD_TX_F_MPW | MLXPMD_TX_F_META, 1, false, 0 }, { MLXPMD_TX_F_INLINE | MLXPMD_TX_F_META, 9, true, 1 },
 }, inline_mixes[] = {
 	{ MPW_COPY, 9, true, 0, 100, 60 }, { MPW_COPY, 9, true, 0, 200, 0 }, { MPW_COPY, 3, true, 0, 0, 200 },
 	{ MPW_COPY | MLXPMD_TX_F_FAST_FREE, 1, false, 0, 64, 64 },
 	{ MPW_COPY | MLXPMD_TX_F_FAST_FREE, 1, false, 0, 200, 0 },
 	{ MPW_COPY | MLXPMD_TX_F_FAST_FREE | MLXPMD_TX_F_OFFLOAD, 1, true, 0, 90, 150 },
-	{ MLXPMD_TX_F_COPY, 9, true, 0, 0, 200 },
+	{ MLXPMD_TX_F_COPY, 9, true, 0, 0, 200 }, { MPW_COPY | MLXPMD_TX_F_META, 9, true, 0, 100, 60 },
+	{ MLXPMD_TX_F_COPY | MLXPMD_TX_F_META, 9, true, 0, 0, 200 },
 	{ MLXPMD_TX_F_INLINE, 9, true, 1, 0, 200 }, { MLXPMD_TX_F_INLINE, 9, true, 3, 0, 60 },
 };
 
@@ -552,6 +569,7 @@ main(void)
 	static const unsigned int inline_refusals[] = { MPW_COPY, MLXPMD_TX_F_COPY };
 
 	rig_init();
+	CHECK(rte_flow_dynf_metadata_register() == 0, "no field for metadata");
 	pool = rig_pool("tx", POOL, 64, 3200 + RTE_PKTMBUF_HEADROOM);
 	RIG_EACH {
 		send_bytes();

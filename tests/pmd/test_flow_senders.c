@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* rte_flow: flows of sent packets by their send queue. */
+/* rte_flow: flows of sent packets by their send queue or their metadata. */
 
 #include "test_flow.h"
 
@@ -172,6 +172,54 @@ tx_queue_mistakes(void)
 				   ACTIONS(ACTION(DROP)), &error));
 }
 
+/* A packet with metadata, or without: UINT32_MAX. */
+static struct rte_mbuf *
+meta_packet(uint32_t meta)
+{
+	struct pmd_frame frame = udp_to(PORT);
+	struct rte_mbuf *m = pmd_frame_make(&frame, 0);
+
+	CHECK(m != NULL);
+	if (m != NULL && meta != UINT32_MAX) {
+		rte_flow_dynf_metadata_set(m, meta);
+		m->ol_flags |= RTE_MBUF_DYNFLAG_TX_METADATA;
+	}
+	return m;
+}
+
+/* Flows match what packets of one burst have each. test_flow_modify.c has registered the field before a start. */
+static void
+metadata(void)
+{
+	static const uint32_t metas[] = { UINT32_MAX, 7, 8, 7, 7, UINT32_MAX, 0, 0x10007 };
+	static const struct rte_flow_item_meta is_7 = { .data = 7 }, low = { .data = UINT16_MAX }, zero = { .data = 0 };
+	struct rte_flow *flow[] = {
+		flow_create(&group0, ITEMS(ITEM_SPEC(META, &is_7, NULL), ITEM(ETH), ITEM(IPV4), UDP_TO(PORT)),
+			    ACTIONS(ACTION(COUNT), ACTION(DROP))),
+		flow_create(&(struct rte_flow_attr){ .egress = 1, .priority = 1 },
+			    ITEMS(ITEM_SPEC(META, &is_7, &low), ITEM(ETH), ITEM(IPV4), UDP_TO(PORT)),
+			    ACTIONS(ACTION(COUNT), ACTION(DROP))),
+		flow_create(&group0, ITEMS(ITEM_SPEC(META, &zero, NULL), ITEM(ETH), ITEM(IPV4), UDP_TO(PORT)),
+			    ACTIONS(ACTION(COUNT), ACTION(DROP))),
+		flow_create(&(struct rte_flow_attr){ .egress = 1, .priority = 2 }, UDP_ITEMS,
+			    ACTIONS(ACTION(COUNT), ACTION(DROP))),
+	};
+	struct rte_mbuf *pkts[RTE_DIM(metas)];
+	uint16_t done = 0;
+
+	for (unsigned int i = 0; i < RTE_DIM(metas); i++)
+		pkts[i] = meta_packet(metas[i]);
+	CHECK(AWAIT((done += rte_eth_tx_burst(PORT_A, 0, pkts + done, RTE_DIM(metas) - done)) == RTE_DIM(metas),
+		    1000));
+	CHECK(dropped(0)); /* Behind these packets: they have been sent. */
+	CHECK_EQ(hits(flow[0]), 3);
+	CHECK_EQ(hits(flow[1]), 1);
+	CHECK_EQ(hits(flow[2]), 4); /* With the last one. */
+	CHECK_EQ(hits(flow[3]), 1);
+	for (unsigned int i = 0; i < RTE_DIM(flow); i++)
+		flow_destroy(flow[i]);
+}
+
 void
 flow_senders(void)
 {
@@ -179,4 +227,7 @@ flow_senders(void)
 	tx_queue_template();
 	tx_queue_released();
 	tx_queue_mistakes();
+	/* Not on a card that changes no fields: test_flow_modify.c has not registered the field there. */
+	if (rte_flow_dynf_metadata_avail())
+		metadata();
 }

@@ -39,6 +39,8 @@ caps_fill(const struct mdv_dev *dev, bool egress, const struct prm_flow_table_ni
 		.tunnel_with_jump = prm_flow_table_prop_layout_get_reformat_and_fwd_to_table(t),
 		.tunnel_with_tag = prm_flow_table_prop_layout_get_reformat_and_vlan_action(t),
 		.modify_with_tag = prm_flow_table_prop_layout_get_modify_and_vlan_action(t),
+		.reg_a = prm_flow_table_fields_supported_get_metadata_reg_a(
+			prm_flow_table_prop_layout_ft_field_support_c(t)),
 		.modify_with_tunnel = prm_flow_table_prop_layout_get_reformat_and_modify_action(t),
 	};
 }

@@ -180,7 +180,7 @@ struct mlxpmd_port {
 	 * For secondary processes, which have burst functions at other addresses: the sets of features of the bursts;
 	 * MLXPMD_NO_SET: they may not poll. Atomic.
 	 */
-	uint8_t rx_set, tx_set;
+	uint16_t rx_set, tx_set;
 	bool tx_prepares;		/**< tx_pkt_prepare is mlxpmd_tx_prepare(). */
 	uint32_t epoch;			/**< Changes when a queue gets new objects, before it is READY. Atomic. */
 	struct mlxpmd_filter filter;
@@ -189,7 +189,7 @@ struct mlxpmd_port {
 	unsigned int netdev_index;	/**< Of the kernel interface, 0: none here. */
 	TAILQ_ENTRY(mlxpmd_port) next;	/**< Telemetry's list of ports. */
 };
-#define MLXPMD_NO_SET UINT8_MAX
+#define MLXPMD_NO_SET UINT16_MAX
 #define MLXPMD_PORT(eth_dev) ((struct mlxpmd_port *)(eth_dev)->data->dev_private)
 
 /* ---- clock (mlxpmd_clock.c): per-port source, private snapshots for all who read ---- */

@@ -94,7 +94,7 @@ rx_strides(const struct rte_eth_dev *eth_dev)
  * Not for secondary processes: striding queues, whose mbufs name a function of the primary process, and mailboxes of
  * timesync, which have a lock.
  */
-static uint8_t
+static uint16_t
 shared_set(const struct mlxpmd_port *port, unsigned int f)
 {
 	return rx_strides(port->eth_dev) || port->timesync.on ? MLXPMD_NO_SET : f;
@@ -194,6 +194,15 @@ mlxpmd_mini_cqe_select(struct mlxpmd_port *port)
 	return 0;
 }
 
+/* May packets have metadata for flows? All queues that have been set up say the same. */
+static bool
+tx_meta(const struct rte_eth_dev *eth_dev)
+{
+	const struct mlxpmd_txq *txq = eth_dev->data->nb_tx_queues != 0 ? eth_dev->data->tx_queues[0] : NULL;
+
+	return txq != NULL && txq->meta_flag != 0;
+}
+
 static const char *
 tx_features(const struct rte_eth_dev *eth_dev, unsigned int *f)
 {
@@ -205,17 +214,20 @@ tx_features(const struct rte_eth_dev *eth_dev, unsigned int *f)
 	*f = 0;
 	if (port->timesync.on || (offloads & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP))
 		*f = MLXPMD_TX_F_TIMED;
+	if (tx_meta(eth_dev))
+		*f = MLXPMD_TX_F_META;
 	if (port->mdv->caps.min_inline_mode != 0) {
 		*f |= MLXPMD_TX_F_INLINE;
-		if ((offloads & MLXPMD_TX_TUNNEL_OFFLOADS) && !(*f & MLXPMD_TX_F_TIMED))
+		if ((offloads & MLXPMD_TX_TUNNEL_OFFLOADS) && !(*f & (MLXPMD_TX_F_TIMED | MLXPMD_TX_F_META)))
 			*f |= MLXPMD_TX_F_TSO;
 		return "the device requires inline headers";
 	}
 	if (tx_copies(eth_dev))
 		*f |= MLXPMD_TX_F_COPY;
-	if (*f & MLXPMD_TX_F_TIMED) {
+	if (*f & (MLXPMD_TX_F_TIMED | MLXPMD_TX_F_META)) {
 		*f |= port->mdv->caps.mpw ? MLXPMD_TX_F_MPW : 0;
-		return port->timesync.on ? "packets may request a timestamp (timesync)" :
+		return *f & MLXPMD_TX_F_META ? "packets may have metadata for flows" :
+		       port->timesync.on ? "packets may request a timestamp (timesync)" :
 		       "packets may have a send time";
 	}
 	if ((offloads & MLXPMD_TX_TUNNEL_OFFLOADS) && !(*f & MLXPMD_TX_F_COPY)) {

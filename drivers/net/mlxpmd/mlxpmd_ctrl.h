@@ -236,6 +236,12 @@ int mlxpmd_flows_replaced(struct mlxpmd_port *port);
 /** The send queue has a new SQ: flows that match its packets get rules with the number of it. 0 or -errno, logged. */
 int mlxpmd_flows_sq_replaced(struct mlxpmd_port *port, uint16_t tx_queue);
 
+/**
+ * May sent packets have metadata, which flows match (mlxpmd_flow_change.c)? The application has registered its field
+ * (rte_flow_dynf_metadata_register()), and the device compares register A.
+ */
+bool mlxpmd_flow_tx_metadata(struct mlxpmd_port *port);
+
 /* ---- addresses (mlxpmd_mac.c) ---- */
 /** A new filter, in the rules and in the kernel's interface; on failure the old one stays. */
 int mlxpmd_filter_set(struct mlxpmd_port *port, const struct mlxpmd_filter *want);

@@ -213,7 +213,7 @@ struct mlxpmd_flows {
 	uint16_t nb_queues;
 	bool applied;		/**< The port is started: flows have rules. */
 	uint64_t dropped[2];	/**< Packets of counters that were freed, of flows that drop; egress is 1. */
-	bool change_caps_read[2]; /**< By the first flow that changes packets; egress is 1. */
+	bool change_caps_read[2]; /**< When they were first needed; egress is 1. */
 	struct mdv_change_caps change_caps[2];
 };
 

@@ -391,6 +391,26 @@ inner_check(const struct mlxpmd_flow_pattern *pattern, const struct mlxpmd_flow_
 	return 0;
 }
 
+/** NULL: they cannot be read, with rte_errno, logged. */
+static const struct mdv_change_caps *
+caps_of(struct mlxpmd_port *port, bool egress)
+{
+	struct mlxpmd_flows *flows = port->flows;
+
+	if (!flows->change_caps_read[egress] && mdv_change_caps(port->mdv, egress, &flows->change_caps[egress]) != 0)
+		return NULL;
+	flows->change_caps_read[egress] = true;
+	return &flows->change_caps[egress];
+}
+
+bool
+mlxpmd_flow_tx_metadata(struct mlxpmd_port *port)
+{
+	const struct mdv_change_caps *caps = rte_flow_dynf_metadata_avail() ? caps_of(port, true) : NULL;
+
+	return caps != NULL && caps->reg_a;
+}
+
 int
 mlxpmd_flow_change_compile(struct mlxpmd_port *port, const struct rte_flow_attr *attr,
 			   const struct mlxpmd_flow_pattern *pattern, const struct rte_flow_action *actions,
@@ -398,8 +418,7 @@ mlxpmd_flow_change_compile(struct mlxpmd_port *port, const struct rte_flow_attr 
 			   struct rte_flow_error *error)
 {
 	struct mlxpmd_mod_list c = { .pattern = pattern, .egress = attr->egress, .out = out, .error = error };
-	struct mdv_change_caps *caps = &port->flows->change_caps[attr->egress];
-	bool *caps_read = &port->flows->change_caps_read[attr->egress];
+	const struct mdv_change_caps *caps;
 	int rc = 0;
 
 	memset(out, 0, sizeof(*out));
@@ -426,10 +445,10 @@ mlxpmd_flow_change_compile(struct mlxpmd_port *port, const struct rte_flow_attr 
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, actions,
 					  "%s: in groups above 0, because the kernel's rules of group 0 pop and push "
 					  "no tags", out->pop_vlan ? "of_pop_vlan" : "of_push_vlan");
-	if (!*caps_read && mdv_change_caps(port->mdv, attr->egress, caps) != 0)
+	caps = caps_of(port, attr->egress);
+	if (caps == NULL)
 		return mlxpmd_flow_refuse(error, rte_errno, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
 					  "the device's capabilities cannot be read");
-	*caps_read = true;
 	return caps_check(caps, out, compiled->target, actions, error);
 }
 

@@ -189,6 +189,8 @@ struct mlxpmd_txq {
 	int time_offset;	/**< Dynamic field of send times. */
 	uint64_t time_flag;	/**< Its flag; 0 without RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP. */
 	uint64_t time_mask;	/**< Modulo which the device compares times. */
+	int meta_offset;	/**< Dynamic field of metadata. */
+	uint64_t meta_flag;	/**< Its flag; 0: flows do not match metadata of sent packets. */
 	/* Written by the burst. */
 	uint16_t last __rte_cache_aligned; /**< WQEBB index of the last WQE. */
 	uint16_t elts_pi, elts_ci; /**< Packets posted; packets freed. */

@@ -77,7 +77,7 @@ rx_burst(void *queue, struct rte_mbuf **pkts, uint16_t n)
 {
 	struct mlxpmd_rxq *rxq = queue;
 	const struct secondary *s = secondary_alive(queue);
-	uint8_t set;
+	uint16_t set;
 
 	if (unlikely(s == NULL))
 		return 0;
@@ -99,7 +99,7 @@ tx_burst(void *queue, struct rte_mbuf **pkts, uint16_t n)
 	struct mlxpmd_txq *txq = queue;
 	const struct secondary *s = secondary_alive(queue);
 	uint32_t epoch;
-	uint8_t set;
+	uint16_t set;
 
 	if (unlikely(s == NULL))
 		return 0;
@@ -298,7 +298,7 @@ static int
 rx_mode_get(struct rte_eth_dev *eth_dev, uint16_t queue_id __rte_unused, struct rte_eth_burst_mode *mode)
 {
 	const struct secondary *s = secondary_of(eth_dev);
-	uint8_t set;
+	uint16_t set;
 
 	if (mlxpmd_secondary_ended(eth_dev))
 		return -EIO;
@@ -310,7 +310,7 @@ static int
 tx_mode_get(struct rte_eth_dev *eth_dev, uint16_t queue_id __rte_unused, struct rte_eth_burst_mode *mode)
 {
 	const struct secondary *s = secondary_of(eth_dev);
-	uint8_t set;
+	uint16_t set;
 
 	if (mlxpmd_secondary_ended(eth_dev))
 		return -EIO;

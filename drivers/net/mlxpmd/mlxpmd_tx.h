@@ -239,6 +239,9 @@ int mlxpmd_tx_send_any(struct mlxpmd_txq *txq, struct rte_mbuf *m);
 /** As mlxpmd_tx_send_any(), for packets with RTE_MBUF_F_TX_TCP_SEG or in tunnels, too. */
 int mlxpmd_tx_send_tso_any(struct mlxpmd_txq *txq, struct rte_mbuf *m);
 
+/** As mlxpmd_tx_send_tso_any(), with the metadata of a packet that has some: register A of flows of sent packets. */
+int mlxpmd_tx_send_meta_any(struct mlxpmd_txq *txq, struct rte_mbuf *m);
+
 /**
  * As mlxpmd_tx_send_tso_any(), for the first packet and those of the same kind that follow. n: not more than elts has
  * free entries.
@@ -306,6 +309,9 @@ int mlxpmd_tx_send_copy(struct mlxpmd_txq *txq, struct rte_mbuf *m);
  * As mlxpmd_tx_send_any(); leaves the ring unchanged if the packet is not sent.
  */
 int mlxpmd_tx_send_timed(struct mlxpmd_txq *txq, struct rte_mbuf *m);
+
+/** As mlxpmd_tx_send_timed(), and packets may have metadata. */
+int mlxpmd_tx_send_meta(struct mlxpmd_txq *txq, struct rte_mbuf *m);
 
 /**
  * Computes the first device timestamp whose value is not before `value`. Only LINE clocks use s.
@@ -409,7 +415,8 @@ mlxpmd_tx_reap(struct mlxpmd_txq *txq, unsigned int max, const bool fast, const 
 #define MLXPMD_TX_F_TSO 64u	/**< Packets to be segmented or in tunnels; implies OFFLOAD and MULTI. */
 /** Short packets are copied into the WQE; without FAST_FREE implies OFFLOAD, MULTI and TSO. */
 #define MLXPMD_TX_F_COPY 128u
-#define MLXPMD_TX_TEMPLATES 162
+#define MLXPMD_TX_F_META 256u	/**< Metadata for flows; implies OFFLOAD, MULTI, TSO and TIMED. */
+#define MLXPMD_TX_TEMPLATES 386
 /** Scalar ones, by feature set; NULL if another set includes it. */
 extern const struct mlxpmd_template mlxpmd_tx_templates[MLXPMD_TX_TEMPLATES];
 

@@ -54,11 +54,12 @@ mpw_max(const struct mlxpmd_txq *txq, uint32_t n)
 	return RTE_MIN(most, n);
 }
 
-/* ol_flags of packets that mlxpmd_tx_send_timed() sends. */
+/* ol_flags of packets that mlxpmd_tx_send_timed() or mlxpmd_tx_send_meta() sends. */
 static __rte_always_inline uint64_t
 timed_flags(const struct mlxpmd_txq *txq, const unsigned int f)
 {
-	return (f & MLXPMD_TX_F_TIMED) ? RTE_MBUF_F_TX_IEEE1588_TMST | txq->time_flag : 0;
+	return ((f & MLXPMD_TX_F_TIMED) ? RTE_MBUF_F_TX_IEEE1588_TMST | txq->time_flag : 0) |
+	       ((f & MLXPMD_TX_F_META) ? txq->meta_flag : 0);
 }
 
 /* ol_flags of packets that send_put() does not send. */
@@ -438,7 +439,7 @@ send_next(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_
 	struct rte_mbuf *m = pkts[0];
 
 	if ((f & MLXPMD_TX_F_TIMED) && unlikely(m->ol_flags & timed_flags(txq, f)))
-		return mlxpmd_tx_send_timed(txq, m);
+		return (f & MLXPMD_TX_F_META) ? mlxpmd_tx_send_meta(txq, m) : mlxpmd_tx_send_timed(txq, m);
 	if ((f & MLXPMD_TX_F_TSO) && wants_tso(txq, pkts, n, f))
 		return mlxpmd_tx_send_tso(txq, pkts, (f & MLXPMD_TX_F_TIMED) ? 1 : n);
 	if (f & MLXPMD_TX_F_COPY) {
@@ -518,6 +519,7 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_i
 #define TIMED MLXPMD_TX_F_TIMED
 #define TSO MLXPMD_TX_F_TSO
 #define COPY MLXPMD_TX_F_COPY
+#define META MLXPMD_TX_F_META
 /*
  * Sets of features: name of the function, index in the table, features that the set implies, and name of the burst
  * mode. arg is passed on to x.
@@ -534,7 +536,10 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_i
 	x(mpw_copy, arg, MPW | COPY, MULTI | OFFLOAD | TSO, " MPW Inline-data TSO Multi-segment Offload") \
 	x(mpw_copy_fast, arg, MPW | COPY | FAST, 0, " MPW Inline-data Fast-free") \
 	x(mpw_copy_offload_fast, arg, MPW | COPY | OFFLOAD | FAST, 0, " MPW Inline-data Offload Fast-free") \
-	x(mpw_copy_timed, arg, MPW | COPY | TIMED, MULTI | OFFLOAD | TSO, " MPW Inline-data Timed TSO Multi-segment Offload")
+	x(mpw_copy_timed, arg, MPW | COPY | TIMED, MULTI | OFFLOAD | TSO, " MPW Inline-data Timed TSO Multi-segment Offload") \
+	x(mpw_meta, arg, MPW | META, MULTI | OFFLOAD | TSO | TIMED, " MPW Metadata Timed TSO Multi-segment Offload") \
+	x(mpw_copy_meta, arg, MPW | COPY | META, MULTI | OFFLOAD | TSO | TIMED, \
+	  " MPW Inline-data Metadata Timed TSO Multi-segment Offload")
 #define SEND_SETS(x, arg) \
 	x(plain, arg, 0, 0, "") \
 	x(offload, arg, OFFLOAD, 0, " Offload") \
@@ -548,7 +553,11 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_i
 	x(timed, arg, TIMED, MULTI | OFFLOAD | TSO, " Timed TSO Multi-segment Offload") \
 	x(copy, arg, COPY, MULTI | OFFLOAD | TSO, " Inline-data TSO Multi-segment Offload") \
 	x(copy_timed, arg, COPY | TIMED, MULTI | OFFLOAD | TSO, " Inline-data Timed TSO Multi-segment Offload") \
-	x(inline_timed, arg, INLINE | TIMED, MULTI | OFFLOAD | TSO, " Inline Timed TSO Multi-segment Offload")
+	x(inline_timed, arg, INLINE | TIMED, MULTI | OFFLOAD | TSO, " Inline Timed TSO Multi-segment Offload") \
+	x(meta, arg, META, MULTI | OFFLOAD | TSO | TIMED, " Metadata Timed TSO Multi-segment Offload") \
+	x(copy_meta, arg, COPY | META, MULTI | OFFLOAD | TSO | TIMED, \
+	  " Inline-data Metadata Timed TSO Multi-segment Offload") \
+	x(inline_meta, arg, INLINE | META, MULTI | OFFLOAD | TSO | TIMED, " Inline Metadata Timed TSO Multi-segment Offload")
 #define TX_BURST(name, isa, features, implied, text) \
 	static uint16_t \
 	tx_burst_##name(void *txq, struct rte_mbuf **pkts, uint16_t n) \

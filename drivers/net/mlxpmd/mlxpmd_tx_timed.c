@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Packets with a send time (WAIT WQE, RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP) or a timestamp request (timesync). */
+/*
+ * Packets with a send time (WAIT WQE, RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP), a timestamp request (timesync), or
+ * metadata for flows.
+ */
 
 #include <rte_errno.h>
 #include <rte_mbuf_dyn.h>
@@ -84,7 +87,7 @@ struct plan {
 };
 
 /* Decides how to handle a send time in the clock's domain. */
-static void
+static __rte_always_inline void
 plan_make(struct mlxpmd_txq *txq, uint64_t time, struct plan *p)
 {
 	struct mlxpmd_clock *clock = txq->q.port->clock;
@@ -115,7 +118,7 @@ plan_make(struct mlxpmd_txq *txq, uint64_t time, struct plan *p)
 }
 
 /* Writes a WAIT WQE of one WQEBB, for which there is space. It requests no completion. */
-static void
+static __rte_always_inline void
 wait_put(struct mlxpmd_txq *txq, uint64_t stamp)
 {
 	const uint32_t mod = PRM_WAIT_OPC_MOD_TIME << PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_OPC_MOD_SHIFT;
@@ -136,7 +139,7 @@ wait_put(struct mlxpmd_txq *txq, uint64_t stamp)
 }
 
 /* Packets leave in the order of posting: a time before that of the previous packet cannot be met. */
-static void
+static __rte_always_inline void
 plan_done(struct mlxpmd_txq *txq, uint64_t time, const struct plan *p)
 {
 	if (p->error != NULL)
@@ -149,8 +152,8 @@ plan_done(struct mlxpmd_txq *txq, uint64_t time, const struct plan *p)
 		__atomic_store_n(&txq->time_until_tsc, p->until_tsc, __ATOMIC_RELAXED);
 }
 
-int
-mlxpmd_tx_send_timed(struct mlxpmd_txq *txq, struct rte_mbuf *m)
+static __rte_always_inline int
+send_timed(struct mlxpmd_txq *txq, struct rte_mbuf *m, const bool meta)
 {
 	const bool timed = (m->ol_flags & txq->time_flag) != 0;
 	const uint16_t pi = txq->q.pi;
@@ -164,7 +167,7 @@ mlxpmd_tx_send_timed(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 	}
 	if (plan.wait)
 		wait_put(txq, plan.stamp);
-	rc = mlxpmd_tx_send_tso_any(txq, m);
+	rc = meta ? mlxpmd_tx_send_meta_any(txq, m) : mlxpmd_tx_send_tso_any(txq, m);
 	if (rc != 1) {
 		/* Remove the WAIT WQE; the doorbell was not rung yet. */
 		txq->q.pi = pi;
@@ -179,4 +182,16 @@ mlxpmd_tx_send_timed(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 		mlxpmd_timesync_tx_sent(txq);
 	}
 	return 1;
+}
+
+int
+mlxpmd_tx_send_timed(struct mlxpmd_txq *txq, struct rte_mbuf *m)
+{
+	return send_timed(txq, m, false);
+}
+
+int
+mlxpmd_tx_send_meta(struct mlxpmd_txq *txq, struct rte_mbuf *m)
+{
+	return send_timed(txq, m, true);
 }

@@ -6,6 +6,7 @@
 
 #include <ethdev_driver.h>
 #include <rte_ether.h>
+#include <rte_mbuf_dyn.h>
 
 #include "mlxpmd_tx.h"
 
@@ -196,9 +197,12 @@ chain_sane(const struct rte_mbuf *m)
 	return seg == NULL && n == m->nb_segs && bytes == m->pkt_len && bytes != 0;
 }
 
-/* Writes the WQE, for which there is space. Returns its 16-byte units, 0 if the packet cannot be sent. */
+/*
+ * Writes the WQE, for which there is space. metadata: register A of flows of sent packets; no field of the shape, since
+ * it is a constant for most callers. Returns its 16-byte units, 0 if the packet cannot be sent.
+ */
 static __rte_always_inline uint32_t
-put_wqe(struct mlxpmd_txq *txq, struct rte_mbuf *m, const struct shape *s)
+put_wqe(struct mlxpmd_txq *txq, struct rte_mbuf *m, const struct shape *s, uint32_t metadata)
 {
 	mlxpmd_u64 *wqe = mlxpmd_tx_wqebb(txq, txq->q.pi);
 	struct cursor c = { .seg = m };
@@ -209,6 +213,8 @@ put_wqe(struct mlxpmd_txq *txq, struct rte_mbuf *m, const struct shape *s)
 		 mlxpmd_be32_pair(rte_cpu_to_be_32(s->swp_offsets),
 				  rte_cpu_to_be_32((uint32_t)s->swp_flags << 16 | s->mss));
 	wqe[3] = s->header == 0 && (m->ol_flags & RTE_MBUF_F_TX_VLAN) ? mlxpmd_tx_eth_vlan(m) : 0;
+	if (metadata != 0)
+		wqe[3] |= mlxpmd_be32_pair(rte_cpu_to_be_32(metadata), 0);
 	if (s->header != 0) {
 		if (!chain_sane(m))
 			return 0;
@@ -222,7 +228,7 @@ put_wqe(struct mlxpmd_txq *txq, struct rte_mbuf *m, const struct shape *s)
 }
 
 static __rte_always_inline int
-send_shape(struct mlxpmd_txq *txq, struct rte_mbuf *m, const struct shape s)
+send_shape(struct mlxpmd_txq *txq, struct rte_mbuf *m, const struct shape s, uint32_t metadata)
 {
 	uint32_t bound = ds_bound(&s, m), ds;
 
@@ -230,7 +236,7 @@ send_shape(struct mlxpmd_txq *txq, struct rte_mbuf *m, const struct shape s)
 	bound = (RTE_MIN(bound, (uint32_t)txq->max_ds) + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS;
 	if (unlikely(bound > mlxpmd_tx_free_wqebbs(txq)))
 		return bound > txq->q.wqe_mask + 1u || !chain_sane(m) ? MLXPMD_TX_REFUSED : MLXPMD_TX_RING_FULL;
-	ds = put_wqe(txq, m, &s);
+	ds = put_wqe(txq, m, &s, metadata);
 	if (unlikely(ds == 0))
 		return MLXPMD_TX_REFUSED;
 	MLXPMD_SHARED_ADD(txq->q.stats.bytes, m->pkt_len);
@@ -251,7 +257,7 @@ mlxpmd_tx_send_any(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 		.header = txq->inline_bytes,
 		.cs_flags = mlxpmd_tx_cs_flags(m->ol_flags),
 		.opcode = MLX5_OPCODE_SEND,
-	});
+	}, 0);
 }
 
 /* Returns false if the packet cannot be sent. */
@@ -268,8 +274,8 @@ swp_set(const struct rte_mbuf *m, struct shape *s)
 	return s->swp_offsets != 0;
 }
 
-int
-mlxpmd_tx_send_tso_any(struct mlxpmd_txq *txq, struct rte_mbuf *m)
+static __rte_always_inline int
+send_tso_any(struct mlxpmd_txq *txq, struct rte_mbuf *m, uint32_t metadata)
 {
 	struct shape s = {
 		.header = txq->inline_bytes,
@@ -290,13 +296,26 @@ mlxpmd_tx_send_tso_any(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 		/* The device repeats the inline header, and no other, in each frame. */
 		s.header = mlxpmd_tso_header(m);
 	}
-	rc = send_shape(txq, m, s);
+	rc = send_shape(txq, m, s, metadata);
 	if (rc == 1) {
 		more = mlxpmd_tso_more(txq, m, &headers);
 		MLXPMD_SHARED_ADD(txq->q.stats.packets, more);
 		MLXPMD_SHARED_ADD(txq->q.stats.bytes, headers);
 	}
 	return rc;
+}
+
+int
+mlxpmd_tx_send_tso_any(struct mlxpmd_txq *txq, struct rte_mbuf *m)
+{
+	return send_tso_any(txq, m, 0);
+}
+
+int
+mlxpmd_tx_send_meta_any(struct mlxpmd_txq *txq, struct rte_mbuf *m)
+{
+	return send_tso_any(txq, m, (m->ol_flags & txq->meta_flag) ?
+			    *RTE_MBUF_DYNFIELD(m, txq->meta_offset, const uint32_t *) : 0);
 }
 
 int
@@ -307,7 +326,7 @@ mlxpmd_tx_send_copy(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 		.cs_flags = mlxpmd_tx_cs_flags(m->ol_flags),
 		.opcode = MLX5_OPCODE_SEND,
 		.copied = true,
-	});
+	}, 0);
 }
 
 void

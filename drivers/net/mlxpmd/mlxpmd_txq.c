@@ -3,6 +3,7 @@
 /* Send queues on the control plane: what differs from receive queues, from set-up to stop. */
 
 #include <rte_cycles.h>
+#include <rte_flow.h>
 
 #include "mlxpmd_ctrl.h"
 #include "mlxpmd_tx.h"
@@ -63,7 +64,7 @@ inline_refusal(const struct mlxpmd_queue *q, uint16_t longest)
 	return NULL;
 }
 
-/* Which packets are copied, before the SQ is created, whose size depends on it. */
+/* Which packets are copied, before the SQ is created, whose size depends on it; and whether they have metadata. */
 static int
 txq_prepare(struct mlxpmd_queue *q)
 {
@@ -74,6 +75,8 @@ txq_prepare(struct mlxpmd_queue *q)
 	/* A packet that is the inline header of its own WQE satisfies every inline mode. */
 	txq->inline_mpw = caps->mpw && caps->min_inline_mode == 0 ? args->txq_inline_mpw : 0;
 	txq->inline_send = args->txq_inline_max;
+	txq->meta_flag = mlxpmd_flow_tx_metadata(q->port) ? RTE_MBUF_DYNFLAG_TX_METADATA : 0;
+	txq->meta_offset = rte_flow_dynf_metadata_offs;
 	txq->inline_why = inline_refusal(q, RTE_MAX(txq->inline_mpw, txq->inline_send));
 	if (txq->inline_why != NULL) {
 		if (args->txq_inline_mpw != 0 || args->txq_inline_max != 0)
