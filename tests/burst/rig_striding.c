@@ -36,7 +36,7 @@ rig_striding_new(struct rte_mempool *mp, uint8_t log_wqes, uint8_t log_strides, 
 	rxq->q.hw.rq.wq.dbrec = &r->rq_dbrec;
 	rxq->q.hw.rq.wq.log_wq_sz = log_wqes;
 	rxq->q.hw.rq.wq.log_wq_stride = 5;
-	rxq->striding.copy_max = copy_max;
+	r->port.args.mprq_max_memcpy_len = copy_max;
 	CHECK_OK(mlxpmd_mprq_pool_set(rxq, log_strides, log_size));
 	CHECK_OK(mlxpmd_mprq_arm(&rxq->q));
 	CHECK_EQ(r->rq_dbrec, 0);

@@ -463,6 +463,21 @@ status(void)
 	rig_striding_free(&c);
 }
 
+/* A secondary process, which copies all packets, was killed in a burst: the next start ends that. */
+static void
+copies_end(void)
+{
+	struct rig_striding c = rig_striding_new(pool, 2, 3, 11, 256, 0, NULL);
+	struct mlxpmd_rxq *rxq = &c.r->rxq;
+
+	CHECK_EQ(rxq->striding.copy_max, 256);
+	rxq->striding.copy_max = UINT32_MAX;
+	mlxpmd_mprq_disarm(&rxq->q);
+	CHECK_OK(mlxpmd_mprq_arm(&rxq->q));
+	CHECK_EQ(rxq->striding.copy_max, 256);
+	rig_striding_free(&c);
+}
+
 int
 main(void)
 {
@@ -490,6 +505,7 @@ main(void)
 		kept(0);
 		kept(RTE_ETH_RX_OFFLOAD_SCATTER);
 		too_long();
+		copies_end();
 		bad();
 		limits();
 		run_ends();

@@ -28,9 +28,10 @@ CLOCKS_NS = 200_000_000
 WAIT_S = 60 * e2e.PATIENCE
 
 
-def eal(mode, lcore, *more):
+def eal(mode, lcore, *more, devargs=()):
     """EAL's arguments of a process: those of all have the same devices and files."""
-    words = [w for w in e2e.eal(2, "open=vfio" if mode == "vfio" else "", HUGE_MB - 128, str(lcore))
+    devargs = ",".join([*(["open=vfio"] if mode == "vfio" else []), *devargs])
+    words = [w for w in e2e.eal(2, devargs, HUGE_MB - 128, str(lcore))
              if w not in ("--no-huge", "--no-shconf")]
     # dpdk-proc-info and dpdk-pdump give lcore and type of the process themselves.
     return [*(words if lcore is not None else words[2:]), "--file-prefix", pmdlib.PREFIX, *more]
@@ -44,12 +45,13 @@ def children(pid):
 class Primary(pmdlib.Testpmd):
     """testpmd as primary process; its queues are those of --num-procs processes."""
 
-    def __init__(self, mode, *args, wires=(), emu=()):
+    def __init__(self, mode, *args, wires=(), emu=(), devargs=()):
         self.mode = mode
         open_as = ("--open", "vfio") if mode == "vfio" else ()
         # No warnings behind the prompt, as of a clock that a busy machine refreshes late.
         quiet = ("--log-level", "pmd.net.mlxpmd:error")
-        super().__init__(args, wires, eal(mode, "0,1", *quiet), ("--seed", "0", *open_as, *emu), mbufs=16384)
+        super().__init__(args, wires, eal(mode, "0,1", *quiet, devargs=devargs), ("--seed", "0", *open_as, *emu),
+                         mbufs=16384)
 
     def pid(self):
         """Of testpmd, the child of the launcher."""
@@ -141,7 +143,26 @@ def forwarding(mode, _args):
         primary.quit()
 
 
-def both_forward(primary, secondary=None):
+def striding(mode, _args):
+    """Striding queues: the primary process attaches long packets, and a secondary one copies them."""
+    with Primary(mode, *PROCS, "--proc-id=0", devargs=("mprq_en=1", "rxqs_min_mprq=1")) as primary:
+        mode_of = re.search(r"Burst mode: (.*)", primary.cmd("show rxq info 0 1"))[1]
+        check("triding" in mode_of, f"the queues are not striding ones: {mode_of}")
+        with Secondary(primary, *PROCS, "--proc-id=1") as secondary:
+            for length in (64, 128, 129, 1514):
+                both_forward(primary, secondary, f"len={length}")
+            os.kill(secondary.pid(), signal.SIGKILL)
+            secondary.process.wait(timeout=WAIT_S)
+        # Another one takes over the queues as they were left.
+        with Secondary(primary, *PROCS, "--proc-id=1") as secondary:
+            both_forward(primary, secondary, "len=1514")
+            for testpmd in (primary, secondary):
+                check("Done." in testpmd.cmd("stop"), testpmd.log[-1000:])
+            secondary.leave()
+        primary.quit()
+
+
+def both_forward(primary, secondary=None, *frames):
     """Frames of several flows, for both queues, circulate between the ports."""
     for testpmd in filter(None, (primary, secondary)):
         testpmd.cmd("start")
@@ -150,7 +171,7 @@ def both_forward(primary, secondary=None):
 
     def all_forward():
         # Those that a secondary process received before it could send again are lost.
-        primary.ctl("inject", "port=0", "frames=64", "flows=64")
+        primary.ctl("inject", "port=0", "frames=64", "flows=64", *frames)
         e2e.testlib.pass_time(0.1, "they circulate")
         return all(now > then + 10000 for now, then in zip(xstats_of(primary, names), before))
 
@@ -482,9 +503,8 @@ def dumpcap(mode, _args):
              stamps_compared if e2e.testlib.dpdk_version() >= (23, 11) else None)
 
 
-CASES = {"proc_info": proc_info, "forwarding": forwarding, "mempools": mempools, "flow_queries": flow_queries,
-         "other_build": other_build,
-         "restart": restart,
+CASES = {"proc_info": proc_info, "forwarding": forwarding, "striding": striding, "mempools": mempools,
+         "flow_queries": flow_queries, "other_build": other_build, "restart": restart,
          "close_primary": close_primary, "pdump": pdump, "dumpcap": dumpcap, "kill_secondary": kill_secondary,
          "kill_primary": kill_primary}
 

@@ -90,14 +90,11 @@ rx_strides(const struct rte_eth_dev *eth_dev)
 	return rxq != NULL && rxq->striding.log_strides != 0;
 }
 
-/*
- * Not for secondary processes: striding queues, whose mbufs name a function of the primary process, and mailboxes of
- * timesync, which have a lock.
- */
+/* Not for secondary processes: mailboxes of timesync, which have a lock. */
 static uint16_t
 shared_set(const struct mlxpmd_port *port, unsigned int f)
 {
-	return rx_strides(port->eth_dev) || port->timesync.on ? MLXPMD_NO_SET : f;
+	return port->timesync.on ? MLXPMD_NO_SET : f;
 }
 
 static const struct mlxpmd_template *

@@ -341,7 +341,6 @@ striding_set(struct mlxpmd_rxq *rxq)
 		return MLXPMD_FAIL(ENOTSUP, "port %u Rx queue %u: mempool %s has pinned external buffers, to which no others can be attached: leave mprq_en out",
 				   rxq->q.port_id, rxq->q.queue_id, rxq->mp->name);
 	rxq->striding.log_strides = log_strides;
-	rxq->striding.copy_max = args->mprq_max_memcpy_len;
 	return 0;
 }
 

@@ -57,7 +57,8 @@ struct mlxpmd_striding {
 	/* Read-only while running. */
 	struct mlxpmd_mprq_pool *pool; /**< NULL before the first start. */
 	uint32_t data_offset;	/**< From a buffer to its first stride. */
-	uint32_t copy_max;	/**< Bytes of the longest packet that is always copied. */
+	/** Bytes of the longest packet that is always copied; the largest number while a secondary process polls. */
+	uint32_t copy_max;
 	uint32_t lines_max;	/**< The same, as far as whole lines fit into an mbuf. */
 	uint32_t strides;	/**< Of a WQE. */
 	uint8_t log_strides;	/**< 0: the queue is an ordinary one. */

@@ -72,6 +72,21 @@ secondary_alive(const struct mlxpmd_queue *q)
 	return s != NULL && !__atomic_load_n(&s->ended, __ATOMIC_RELAXED) ? s : NULL;
 }
 
+/*
+ * Attached packets name a function of the process that has the queue's buffers, at its address there: here all are
+ * copied. If this process is killed meanwhile, the queue goes on copying until the port is started again.
+ */
+static uint16_t
+rx_burst_striding(struct mlxpmd_rxq *rxq, const struct mlxpmd_template *template, struct rte_mbuf **pkts, uint16_t n)
+{
+	const uint32_t copy_max = rxq->striding.copy_max;
+
+	rxq->striding.copy_max = UINT32_MAX;
+	n = template->burst(rxq, pkts, n);
+	rxq->striding.copy_max = copy_max;
+	return n;
+}
+
 static uint16_t
 rx_burst(void *queue, struct rte_mbuf **pkts, uint16_t n)
 {
@@ -86,6 +101,8 @@ rx_burst(void *queue, struct rte_mbuf **pkts, uint16_t n)
 	set = __atomic_load_n(&s->port->rx_set, __ATOMIC_ACQUIRE);
 	if (unlikely(set >= RTE_DIM(s->rx) || s->rx[set] == NULL))
 		return 0;
+	if (rxq->striding.log_strides != 0)
+		return rx_burst_striding(rxq, s->rx[set], pkts, n);
 	return s->rx[set]->burst(rxq, pkts, n);
 }
 
