@@ -109,7 +109,7 @@ configure_check(const struct mlxpmd_port *port, const struct rte_eth_conf *conf)
 		  "none or RSS" },
 		{ "Tx multi-queue mode", conf->txmode.mq_mode, conf->txmode.mq_mode, "none" },
 		{ "loopback mode", conf->lpbk_mode, looped ? conf->lpbk_mode & ~1u : conf->lpbk_mode,
-		  looped ? "0 or 1" : "0: the link is not this function's (1: PF with open=vfio)" },
+		  looped ? "0 or 1" : "0; 1 on a physical function with open=vfio" },
 		{ "fixed link speed", conf->link_speeds, conf->link_speeds & RTE_ETH_LINK_SPEED_FIXED,
 		  port->mdv->mode == MDV_OPEN_VFIO ? "autonegotiation" : "autonegotiation: the kernel owns the link" },
 		{ "DCB", conf->dcb_capability_en, conf->dcb_capability_en, "0" },
