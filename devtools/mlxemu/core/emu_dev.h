@@ -186,13 +186,15 @@ struct emu_port_stats {
 	uint64_t rx_link_down;
 	uint64_t rx_wire_lost;		/**< Lost before the port by a fault rule. */
 	uint64_t rx_elsewhere;		/**< In rx_frames, but not forwarded here by L2 table or eswitch. */
-	/* Of rx_elsewhere and rx_port_discards: what the counters of the port have, and those of the vport have not. */
+	uint64_t rx_vport_down;		/**< In rx_frames: the virtual function's link was down, the port's was not. */
+	/* Of these two and rx_port_discards: what the counters of the port have, and those of the vport have not. */
 	uint64_t rx_away_ucast_frames, rx_away_mcast_frames, rx_away_bcast_frames;
 	uint64_t rx_away_ucast_bytes, rx_away_mcast_bytes, rx_away_bcast_bytes;
 	uint64_t rx_pause_frames;	/**< In rx_elsewhere: taken by the MAC, which stopped sending. */
 	uint64_t tx_errors;		/**< WQEs refused: error CQEs on SQs. */
 	uint64_t tx_discards;		/**< Sent while the link was down, too long, or the wire could not take it. */
 	uint64_t tx_link_down;		/**< In tx_discards. */
+	uint64_t tx_vport_down;		/**< Of these: by the vport of a virtual function, before the port. */
 	uint64_t tx_oversize;		/**< In tx_discards: larger than the MTU. */
 	uint64_t tx_dropped_by_rule;	/**< By the table for sent packets. */
 	uint64_t tx_wire_lost;		/**< In tx_frames, but lost behind the port by a fault rule. */
@@ -549,6 +551,10 @@ int emu_port_ucast(struct emu_dev *dev, const uint8_t mac[6], bool add);
 void emu_port_set_admin(struct emu_dev *dev, bool up);
 /** Called by wires when carrier changes; recomputes link_up and raises port events. */
 void emu_port_set_carrier(struct emu_dev *dev, bool carrier);
+/** Sets the state of a virtual function's link: EMU_VF_LINK_UP, EMU_VF_LINK_DOWN, or 0 to follow the physical port. */
+void emu_port_vf_link(struct emu_dev *dev, unsigned int link);
+/** Is it a virtual function whose vport is down, while its physical port is up? */
+bool emu_port_vport_down(const struct emu_dev *dev);
 /** Unplugs the cable or plugs it in; reverses this after ms milliseconds unless ms is 0. */
 void emu_port_cable(struct emu_dev *dev, bool plugged, uint64_t ms);
 /**

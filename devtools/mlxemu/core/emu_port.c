@@ -283,6 +283,19 @@ emu_port_set_admin(struct emu_dev *dev, bool up)
 }
 
 void
+emu_port_vf_link(struct emu_dev *dev, unsigned int link)
+{
+	dev->vf = (dev->vf & ~(EMU_VF_LINK_UP | EMU_VF_LINK_DOWN)) | link;
+	link_recompute(dev);
+}
+
+bool
+emu_port_vport_down(const struct emu_dev *dev)
+{
+	return dev->vf != 0 && !dev->link_up && dev->carrier && !dev->unplugged;
+}
+
+void
 emu_port_set_carrier(struct emu_dev *dev, bool carrier)
 {
 	dev->carrier = carrier;

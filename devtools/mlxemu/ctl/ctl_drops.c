@@ -27,6 +27,7 @@ static const struct place received[] = {
 	{"undersize", AT(rx_undersize), NONE},
 	{"oversize", AT(rx_oversize), NONE},
 	{"port_discard", AT(rx_port_discards), NONE},
+	{"vport_down", AT(rx_vport_down), NONE},
 	{"elsewhere", AT(rx_elsewhere), NONE},
 	{"steering_missed", AT(rx_missed), NONE},
 	{"address_unknown", AT(rx_filtered), NONE},

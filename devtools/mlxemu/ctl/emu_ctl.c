@@ -48,10 +48,30 @@ ctl_engine_step(struct emu_ctl *c)
 	return 0;
 }
 
+/* EMU_VF_LINK_*: as `ip link set PF vf N state ...`. 0 or -errno. */
+static int
+vf_link(struct emu_ctl *c, struct emu_dev *dev, const char *state)
+{
+	static const struct {
+		const char *name;
+		unsigned int vf;
+	} states[] = { { "auto", 0 }, { "enable", EMU_VF_LINK_UP }, { "disable", EMU_VF_LINK_DOWN } };
+
+	if (dev->vf == 0)
+		return emu_ctl_fail(c, -EINVAL, "the port is no virtual function (--vf)");
+	for (unsigned int i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		if (strcmp(state, states[i].name) == 0) {
+			emu_port_vf_link(dev, states[i].vf);
+			return 0;
+		}
+	}
+	return emu_ctl_fail(c, -EINVAL, "\"vf\": \"auto\", \"enable\" or \"disable\" is needed");
+}
+
 static int
 ctl_link(struct emu_ctl *c)
 {
-	const char *state = NULL;
+	const char *state = NULL, *vf = NULL;
 	struct emu_dev *dev;
 	uint64_t ms = 0;
 	int ret = emu_ctl_port(c, &dev);
@@ -59,7 +79,11 @@ ctl_link(struct emu_ctl *c)
 	if (ret == 0)
 		ret = emu_ctl_string(c, "state", true, &state);
 	if (ret == 0)
+		ret = emu_ctl_string(c, "vf", true, &vf);
+	if (ret == 0)
 		ret = emu_ctl_number(c, "ms", true, 0, 1000000, &ms);
+	if (ret == 0 && vf != NULL)
+		ret = vf_link(c, dev, vf);
 	if (ret != 0)
 		return ret;
 	if (state != NULL && strcmp(state, "up") != 0 && strcmp(state, "down") != 0)
@@ -208,8 +232,9 @@ static const struct emu_ctl_command ctl_commands[] = {
 	{"fault.list", "", "the rules with their events and hits", ctl_fault_list},
 	{"fault.clear", "", "removes all rules", ctl_fault_clear},
 	{"fault.log", "", "the hits so far, the first 1024 of them", ctl_fault_log},
-	{"link", "[port=N] [state=up|down] [ms=N]",
-	 "unplugs the cable or plugs it in, for N milliseconds if given; returns the link state", ctl_link},
+	{"link", "[port=N] [state=up|down] [ms=N] [vf=auto|enable|disable]",
+	 "unplugs the cable or plugs it in, for N milliseconds if given; sets a VF's state; returns the link state",
+	 ctl_link},
 	{"remove", "[port=N] [ms=N]", "unplugs the device from the bus", ctl_remove},
 	{"register", "[port=N] addr=N [value=N]",
 	 "reads or writes a register of the CR space", emu_ctl_register},

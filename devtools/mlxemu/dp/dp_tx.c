@@ -127,14 +127,16 @@ emu_dp_why_sent(struct emu_sq *sq, const uint8_t *frame, uint32_t len, struct em
 	}
 }
 
-/* The port does not send the frame: tx_discards counts it, too. */
+/* The port, or the vport of a virtual function, does not send the frame: tx_discards counts it, too. */
 static __attribute__((noinline)) enum emu_wire_result
 discard(struct emu_dev *dev)
 {
-	if (!dev->link_up)
+	if (!dev->link_up) {
 		dev->stats.tx_link_down++;
-	else
+		dev->stats.tx_vport_down += dev->vf != 0;
+	} else {
 		dev->stats.tx_oversize++;
+	}
 	return EMU_WIRE_LOST;
 }
 

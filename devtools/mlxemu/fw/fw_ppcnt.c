@@ -33,7 +33,7 @@ sums_make(const struct emu_port_stats *s, struct wire_sums *w)
 	w->rx_uc = s->rx_frames - s->rx_mcast_frames - s->rx_bcast_frames;
 	w->rx_too_long = s->rx_oversize;
 	w->rx_pause = s->rx_pause_frames;
-	w->tx_discards = s->tx_discards;
+	w->tx_discards = s->tx_discards - s->tx_vport_down;
 	w->rx_short = s->rx_undersize;
 	w->rx_fcs = s->rx_fcs_errors;
 	w->rx_errors = w->rx_too_long + w->rx_short + w->rx_fcs;

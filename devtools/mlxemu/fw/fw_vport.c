@@ -244,10 +244,8 @@ fw_query_vnic_env(struct fw_cmd *c)
 	prm_vnic_diagnostic_statistics_set_nic_receive_steering_discard(env, s->rx_missed + s->rx_filtered);
 	prm_vnic_diagnostic_statistics_set_async_eq_overrun(env, s->async_eq_overruns);
 	prm_vnic_diagnostic_statistics_set_comp_eq_overrun(env, s->comp_eq_overruns);
-	/* The vport of a virtual function is down while the port is up; without a link nothing arrives. */
-	if (c->dev->vf != 0) {
-		prm_vnic_diagnostic_statistics_set_receive_discard_vport_down(env, s->rx_link_down);
-		prm_vnic_diagnostic_statistics_set_transmit_discard_vport_down(env, s->tx_link_down);
-	}
+	/* Without a cable nothing arrives, and of a virtual function the vport is down, too. */
+	prm_vnic_diagnostic_statistics_set_receive_discard_vport_down(env, s->rx_vport_down);
+	prm_vnic_diagnostic_statistics_set_transmit_discard_vport_down(env, s->tx_vport_down);
 	return 0;
 }

@@ -55,7 +55,7 @@ static const struct ethtool_stat stats_table[] = {
 	SUM("rx_multicast_phy", rx_mcast_frames),
 	SUM("rx_broadcast_phy", rx_bcast_frames),
 	SUM("rx_oversize_pkts_phy", rx_oversize),
-	SUM("tx_discards_phy", tx_discards),
+	{"tx_discards_phy", {AT(tx_discards), NONE}, {AT(tx_vport_down), NONE, NONE}, NONE},
 	SUM("rx_discards_phy", rx_port_discards),
 	SUM("rx_pause_ctrl_phy", rx_pause_frames),
 	SUM("rx_crc_errors_phy", rx_fcs_errors),
