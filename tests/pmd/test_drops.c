@@ -24,7 +24,7 @@
 static struct rte_mempool *rx_pool;
 static struct pmd_conf conf_a = { .nb_rxq = 1, .nb_txq = 1, .nb_desc = NB_DESC };
 static const struct pmd_conf conf_b = { .nb_rxq = 1, .nb_txq = 1, .nb_desc = NB_DESC };
-static bool vfio;
+static bool vfio, vf;
 static char too_long[] = "/tmp/mlxpmd-drops.XXXXXX";
 
 /* ------------------------------------------------------------------ accounts */
@@ -203,6 +203,8 @@ struct loss {
 	uint16_t place_port;	/* Where the emulator has them: port, direction, place; NULL: it has not. */
 	const char *place_d, *place, *vfio_place;
 	const char *also;	/* A second place, with BEHIND packets. */
+	const char *vf_row, *vf_place; /* Of virtual functions; NULL: the same. */
+	bool vf_only;
 };
 
 static unsigned int
@@ -244,6 +246,19 @@ by_link(const struct loss *l)
 	link_set(loss_port(l), false);
 	send_some(l->n);
 	link_set(loss_port(l), true);
+	return l->n;
+}
+
+/* The link of the virtual function is down, that of its port is not. */
+static unsigned int
+by_vf_state(const struct loss *l)
+{
+	CHECK_OK(emu_ctl("{\"cmd\":\"link\",\"port\":%u,\"vf\":\"disable\"}", loss_port(l)));
+	send_some(l->n);
+	CHECK_OK(emu_ctl("{\"cmd\":\"link\",\"port\":%u,\"vf\":\"auto\"}", loss_port(l)));
+	link_set(loss_port(l), true);
+	send_some(OTHERS);
+	receive(OTHERS);
 	return l->n;
 }
 
@@ -474,9 +489,11 @@ static const struct loss losses[] = {
 	{ "no room in the port", by_rule, "on wire.rx match port=0 count %u do discard", 8, RX, "port_discards", NULL,
 	  RECEIVED, "port_discard" },
 	{ "unicast address of another", by_address, NULL, 9, RX, "no_rule", NULL, RECEIVED, "address_unknown",
-	  "steering_missed" },
+	  "steering_missed", .vf_row = "elsewhere", .vf_place = "elsewhere" },
 	{ "group that was not joined", by_address, "group", 10, RX, "no_rule", NULL, RECEIVED, "address_unknown",
-	  "steering_missed" },
+	  "steering_missed", .vf_row = "elsewhere", .vf_place = "elsewhere" },
+	{ "receiver's VF disabled", by_vf_state, NULL, 22, RX, "vport_down", NULL, RECEIVED, "vport_down", .vf_only = true },
+	{ "sender's VF disabled", by_vf_state, NULL, 23, TX, "vport_down", NULL, SENT, "link_down", .vf_only = true },
 	{ "port stopped", by_stopped_port, NULL, 11, RX, "kernel", "no_rule", RECEIVED, "kernel", "steering_missed" },
 	{ "flow rule", by_flow, NULL, 12, RX, "rule_0", NULL, RECEIVED, "rule" },
 	{ "flow rule, destroyed", by_flow_destroyed, NULL, 13, RX, "rules_others", NULL },
@@ -502,7 +519,8 @@ static const struct loss losses[] = {
 	  "on wqe.fetch match port=1 q=tx0 count %u do error syndrome=LOCAL_PROT_ERR", 1, TX, "error_protection", NULL },
 	{ "send WQE refused", by_tx_error,
 	  "on wqe.fetch match port=1 q=tx0 count %u do error syndrome=LOCAL_QP_OP_ERR", 1, TX, "error_operation", NULL },
-	{ "cable of the sender unplugged", by_link, NULL, 18, TX, "port_discards", NULL, SENT, "link_down" },
+	{ "cable of the sender unplugged", by_link, NULL, 18, TX, "port_discards", NULL, SENT, "link_down",
+	  .vf_row = "vport_down" },
 	{ "sent, longer than the MTU", by_mtu, NULL, 19, TX, "port_discards", NULL, SENT, "oversize" },
 	{ "flow rule of sent packets", by_flow, NULL, 20, TX, "rule_0", NULL, SENT, "rule" },
 	{ "the same, destroyed", by_flow_destroyed, NULL, 21, TX, "rules_others", NULL },
@@ -532,8 +550,9 @@ others_check(const struct loss *l, const char *name, const struct account *befor
 static void
 loss_run(const struct loss *l)
 {
-	const char *name = vfio && l->vfio_row != NULL ? l->vfio_row : l->row;
-	const char *place = vfio && l->vfio_place != NULL ? l->vfio_place : l->place;
+	const char *name = vf && l->vf_row != NULL ? l->vf_row : vfio && l->vfio_row != NULL ? l->vfio_row : l->row;
+	const char *place = vf && l->vf_place != NULL ? l->vf_place :
+			    vfio && l->vfio_place != NULL ? l->vfio_place : l->place;
 	struct account before, after;
 	uint64_t was = 0, is = 0;
 	unsigned int n;
@@ -587,7 +606,7 @@ stays(void)
 static void
 too_long_make(void)
 {
-	static const uint8_t bytes[1600] = { 0x02, 0, 0, 0, 0, 1, 0x02, 0, 0, 0, 0, 2, 0x88, 0xb5 };
+	static const uint8_t bytes[1600] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02, 0, 0, 0, 0, 2, 0x88, 0xb5 };
 	int fd = mkstemp(too_long);
 
 	REQUIRE(fd >= 0 && write(fd, bytes, sizeof(bytes)) == sizeof(bytes), "%s", too_long);
@@ -599,6 +618,7 @@ main(int argc, char **argv)
 {
 	pmd_init(argc, argv);
 	vfio = pmd_devarg(PORT_A, "open=vfio");
+	vf = strcmp(argv[argc - 1], "vf") == 0;
 	rx_pool = rte_pktmbuf_pool_create("drops_rx", 2 * NB_DESC - 1, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	conf_a.pool = rx_pool;
 	too_long_make();
@@ -606,7 +626,8 @@ main(int argc, char **argv)
 	CHECK_OK(pmd_port_up(PORT_B, &conf_b));
 	link_set(PORT_A, true);
 	for (unsigned int i = 0; i < RTE_DIM(losses); i++)
-		loss_run(&losses[i]);
+		if (vf || !losses[i].vf_only)
+			loss_run(&losses[i]);
 	stays();
 	pmd_ports_down();
 	unlink(too_long);
