@@ -340,6 +340,9 @@ refusals(void)
 	fa.has_tag = true;
 	fa.tag = 1u << 24;
 	CHECK_EQ(emu_flow_create(p->ctx, matcher, &fa, &out), -EINVAL);
+	fa.tag--;
+	CHECK_EQ(emu_flow_create(p->ctx, matcher, &fa, &out), 0);
+	CHECK_EQ(emu_obj_destroy(out), 0);
 	fa.has_tag = false;
 	fa.dest = &rx->rq->rq->obj;
 	CHECK_EQ(emu_flow_create(p->ctx, matcher, &fa, &out), -EOPNOTSUPP);

@@ -514,6 +514,8 @@ test_capabilities(void)
 	CHECK_EQ(dp_modify_bits(PRM_ACTION_IN_FIELD_OUT_ETHERTYPE, false), 0);
 	CHECK_EQ(dp_modify_bits(PRM_ACTION_IN_FIELD_METADATA_REG_A, false), 0);
 	CHECK_EQ(dp_modify_bits(PRM_ACTION_IN_FIELD_METADATA_REG_A, true), 32);
+	CHECK_EQ(dp_modify_bits(PRM_ACTION_IN_FIELD_METADATA_REG_B, false), 32);
+	CHECK_EQ(dp_modify_bits(PRM_ACTION_IN_FIELD_METADATA_REG_B, true), 0);
 }
 
 int

@@ -120,11 +120,11 @@ encap(struct emu_dev *dev, struct dp_changed *w, const struct emu_reformat *r)
 	if (w->pkt.outer.l3 == DP_L3_NONE)
 		return;
 	dp_ip_set_len(w->data, &w->pkt.outer, len);
+	/* Neither the length of UDP nor the checksum of IP, which follow, is parsed. */
 	parse_again(dev, w, len);
 	if (w->pkt.outer.l4 == DP_L4_UDP)
 		dp_wr16(w->data + w->pkt.outer.l4_off + 4, (uint16_t)(len - w->pkt.outer.l4_off));
 	dp_csum_insert_l3(w->data, &w->pkt.outer);
-	parse_again(dev, w, len);
 }
 
 /*
