@@ -108,9 +108,9 @@ def wanted(site, args):
             (not args.only or any(name in site.file for name in args.only)))
 
 
-def choose(found, args):
-    """The sample: of each area the same number, in an order that only seed and faults decide."""
-    left = [(n, s) for n, s in enumerate(found, 1) if args.again or wanted(s, args)]
+def choose(found, args, rows):
+    """Sample: of each area the same number, in an order that only seed and faults decide. Again: what has results."""
+    left = [(n, s) for n, s in enumerate(found, 1) if (s.key in rows if args.again else wanted(s, args))]
     left.sort(key=lambda item: hashlib.sha256(f"{args.seed}{item[1].key}".encode()).digest())
     areas = {}
     for item in left:
@@ -254,7 +254,7 @@ def run(args, work):
     tree, build = work / "tree", work / "tree" / "build"
     results = Results(work / "score.json")
     found = find_sites(tree, build, work, args.folder)
-    chosen = choose(found, args)
+    chosen = choose(found, args, results.rows)
     if args.list:
         for _, site in chosen:
             print(f"{site.file}:{site.line} {site.area} {site.key.partition(': ')[2]}")

@@ -113,12 +113,14 @@ def test_errors(root, found):
 def test_sample(found):
     """The same for the same seed; a larger one begins with the smaller one; all areas have the same number."""
     args = score.argparse.Namespace(area=None, kind=None, only=None, again=[], seed="1", sample=6)
-    first = score.choose(found, args)
+    first = score.choose(found, args, {})
     args.sample = 12
-    check(score.choose(found, args)[:6] == first, "a larger sample is another one")
+    check(score.choose(found, args, {})[:6] == first, "a larger sample is another one")
     check({s.area for _, s in first} == {"control", "error"}, "an area is missing")
     args.seed = "2"
-    check(score.choose(found, args)[:6] != first, "another seed is the same sample")
+    check(score.choose(found, args, {})[:6] != first, "another seed is the same sample")
+    args.again = ["survived"]
+    check([s.key for _, s in score.choose(found, args, {found[3].key: {}})] == [found[3].key], "again runs new faults")
 
 
 class Machine:
