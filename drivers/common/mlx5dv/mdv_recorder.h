@@ -136,14 +136,19 @@ mdv_duration_ns(uint64_t begin_ns)
 	return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
 }
 
-/** Adds a record to a lane; sets its time if that is 0. No effect on a device without a recorder. */
+/**
+ * Adds a record to a lane; sets its time if that is 0. No effect on a device without a recorder, nor while another
+ * thread, which was interrupted, still writes the record that this one would replace. A process that is killed in there
+ * leaves one place that is not used again.
+ */
 static inline void
 mdv_record_lane(const struct mdv_dev *dev, enum mdv_record_lane lane, struct mdv_record r)
 {
 	static const uint8_t log_lane[MDV_NB_LANES] = MDV_LOG_LANE;
 	struct mdv_recorder *rec = dev->recorder;
+	const struct mdv_record writing = { .kind = UINT8_MAX };
 	uint32_t first = 0, n;
-	uint64_t from[MDV_RECORD_WORDS], *to;
+	uint64_t from[MDV_RECORD_WORDS], busy[MDV_RECORD_WORDS], was, *to;
 
 	if (rec == NULL)
 		return;
@@ -155,8 +160,12 @@ mdv_record_lane(const struct mdv_dev *dev, enum mdv_record_lane lane, struct mdv
 		r.time_ns = mdv_now_ns();
 	memcpy(from, &r, sizeof(from));
 	to = rec->words[first + (n & ((1u << log_lane[lane]) - 1))];
-	/* Word 1 has the number: incomplete until all is stored. */
-	__atomic_store_n(&to[1], 0, __ATOMIC_RELAXED);
+	/* Word 1 has the number, 0 until all is stored, and the kind, by which it is no unused place. */
+	memcpy(busy, &writing, sizeof(busy));
+	was = __atomic_load_n(&to[1], __ATOMIC_RELAXED);
+	if (was == busy[1] ||
+	    !__atomic_compare_exchange_n(&to[1], &was, busy[1], false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return;
 	/* Release: a reader that gets one of these words also sees that the previous record is incomplete. */
 	__atomic_store_n(&to[0], from[0], __ATOMIC_RELEASE);
 	__atomic_store_n(&to[2], from[2], __ATOMIC_RELEASE);
