@@ -303,6 +303,7 @@ host_tolerated(const struct op *op, unsigned int k, const struct hit *hit)
 		/* The mempool's keys: tried again when it is used. */
 		{ "probe", "malloc", "librte_common_mlx5dv" },
 		{ "probe", "calloc", "librte_common_mlx5dv" },
+		{ "probe", "realloc", "librte_common_mlx5dv" },
 		/* The interface's statistics: the last values. */
 		{ "xstats", "calloc", "librte_common_mlx5dv" },
 		{ "xstats reset", "calloc", "librte_common_mlx5dv" },
