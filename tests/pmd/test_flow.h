@@ -32,6 +32,8 @@ struct rte_flow *flow_create(const struct rte_flow_attr *attr, const struct rte_
 			     const struct rte_flow_action *actions);
 /** Destroys a flow of PORT_A; NULL is allowed. */
 void flow_destroy(struct rte_flow *flow);
+/** Packets that its action count has counted. */
+uint64_t flow_hits(struct rte_flow *flow);
 /** The queue of PORT_A at which a frame arrives that PORT_B sends; -1: at none. */
 int flow_queue_of(const uint8_t *frame, uint16_t bytes);
 /** The same for a UDP frame to a port. */

@@ -97,15 +97,6 @@ ttl_of(uint16_t port)
 	return ttl;
 }
 
-static uint64_t
-hits(struct rte_flow *flow)
-{
-	struct rte_flow_query_count count = { 0 };
-
-	CHECK_OK(rte_flow_query(PORT_A, flow, ACTIONS(ACTION(COUNT)), &count, &error));
-	return count.hits;
-}
-
 /* Flows of received packets of the same pattern are others. Without another action the packet is sent. */
 static void
 targets(void)
@@ -115,11 +106,11 @@ targets(void)
 	CHECK_EQ(ttl_of(PORT), -1);
 	CHECK_EQ(ttl_of(PORT + 1), 64);
 	CHECK_EQ(flow_queue_of_udp(PORT), 0);
-	CHECK_EQ(hits(drop), 1);
+	CHECK_EQ(flow_hits(drop), 1);
 	flow_destroy(drop);
 	count = flow_create(&group0, UDP_ITEMS, ACTIONS(ACTION(COUNT)));
 	CHECK_EQ(ttl_of(PORT), 64);
-	CHECK_EQ(hits(count), 1);
+	CHECK_EQ(flow_hits(count), 1);
 	flow_destroy(count);
 }
 
@@ -194,7 +185,7 @@ groups(void)
 
 	CHECK_EQ(ttl_of(PORT), 9);
 	CHECK_EQ(ttl_of(PORT + 1), 64);
-	CHECK_EQ(hits(second), 1);
+	CHECK_EQ(flow_hits(second), 1);
 	flow_destroy(second);
 	CHECK_EQ(ttl_of(PORT), 64);
 	flow_destroy(received);

@@ -40,8 +40,8 @@ make(const struct rte_flow_attr *attr, const struct rte_flow_item *items, const 
 	return flow;
 }
 
-static uint64_t
-hits(struct rte_flow *flow)
+uint64_t
+flow_hits(struct rte_flow *flow)
 {
 	struct rte_flow_query_count count = { .reset = 0 };
 
@@ -71,7 +71,7 @@ scattered(void)
 	}
 	CHECK_EQ(flow_queue_of_udp(4000), 2);
 	for (unsigned int i = 0; i <= RTE_DIM(chain); i++)
-		CHECK_EQ(hits(flow[i]), 1);
+		CHECK_EQ(flow_hits(flow[i]), 1);
 	for (unsigned int i = 0; i <= RTE_DIM(chain); i++)
 		destroy(flow[i]);
 	for (unsigned int i = 0; i < RTE_DIM(place); i++)
@@ -167,18 +167,18 @@ counters(void)
 	for (uint16_t i = 0; i < COUNTED; i += 33)
 		CHECK_EQ(flow_queue_of_udp(5000 + i), 1);
 	for (uint16_t i = 0; i < COUNTED; i++)
-		CHECK(hits(flow[i]) == (i % 33 == 0), "%u: %" PRIu64, i, hits(flow[i]));
+		CHECK(flow_hits(flow[i]) == (i % 33 == 0), "%u: %" PRIu64, i, flow_hits(flow[i]));
 	for (unsigned int turn = 0; turn < 2; turn++) {
 		for (uint16_t i = 33; i < COUNTED; i += 33) {
 			destroy(flow[i]);
 			flow[i] = counted(5000 + i);
-			CHECK_EQ(hits(flow[i]), 0);
+			CHECK_EQ(flow_hits(flow[i]), 0);
 			CHECK_EQ(flow_queue_of_udp(5000 + i), 1);
-			CHECK_EQ(hits(flow[i]), 1);
+			CHECK_EQ(flow_hits(flow[i]), 1);
 		}
 	}
-	CHECK_EQ(hits(flow[0]), 1);
-	CHECK_EQ(hits(flow[1]), 0);
+	CHECK_EQ(flow_hits(flow[0]), 1);
+	CHECK_EQ(flow_hits(flow[1]), 0);
 	for (uint16_t i = 0; i < COUNTED; i++)
 		destroy(flow[i]);
 	destroy(lead);

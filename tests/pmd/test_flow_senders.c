@@ -31,15 +31,6 @@ dropped(uint16_t tx_queue)
 	return m == NULL;
 }
 
-static uint64_t
-hits(struct rte_flow *flow)
-{
-	struct rte_flow_query_count count = { 0 };
-
-	CHECK_OK(rte_flow_query(PORT_A, flow, ACTIONS(ACTION(COUNT)), &count, &error));
-	return count.hits;
-}
-
 /* A queue that is started again has another SQ. */
 static void
 tx_queue_restart(struct rte_flow *flow)
@@ -83,7 +74,7 @@ tx_queues(void)
 		CHECK_OK(rte_eth_dev_start(PORT_A));
 		CHECK(!dropped(0));
 		CHECK(dropped(1));
-		CHECK_EQ(hits(flow), 3);
+		CHECK_EQ(flow_hits(flow), 3);
 		flow_destroy(flow);
 		CHECK(!dropped(1));
 		flow_destroy(lead);
@@ -212,10 +203,10 @@ metadata(void)
 	CHECK(AWAIT((done += rte_eth_tx_burst(PORT_A, 0, pkts + done, RTE_DIM(metas) - done)) == RTE_DIM(metas),
 		    1000));
 	CHECK(dropped(0)); /* Behind these packets: they have been sent. */
-	CHECK_EQ(hits(flow[0]), 3);
-	CHECK_EQ(hits(flow[1]), 1);
-	CHECK_EQ(hits(flow[2]), 4); /* With the last one. */
-	CHECK_EQ(hits(flow[3]), 1);
+	CHECK_EQ(flow_hits(flow[0]), 3);
+	CHECK_EQ(flow_hits(flow[1]), 1);
+	CHECK_EQ(flow_hits(flow[2]), 4); /* With the last one. */
+	CHECK_EQ(flow_hits(flow[3]), 1);
 	for (unsigned int i = 0; i < RTE_DIM(flow); i++)
 		flow_destroy(flow[i]);
 }
