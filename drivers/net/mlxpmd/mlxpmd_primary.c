@@ -182,14 +182,7 @@ flows_dump(const struct mlxpmd_message *request, struct rte_mp_msg *reply)
 	return rc;
 }
 
-static int
-query_explain(struct mlxpmd_message *answer, int rc, const struct rte_flow_error *error)
-{
-	if (rc != 0)
-		strlcpy(answer->why, error->message, sizeof(answer->why));
-	return rc;
-}
-
+/* Of a flow or of an indirect action. */
 static int
 flow_query(const struct mlxpmd_message *request, struct rte_mp_msg *reply)
 {
@@ -202,23 +195,13 @@ flow_query(const struct mlxpmd_message *request, struct rte_mp_msg *reply)
 	if (port == NULL)
 		return -ENODEV;
 	memset(answer->why, 0, sizeof(answer->why));
-	rc = mlxpmd_flow_query_other(port, request->object, &action, &answer->count, &error);
-	return query_explain(answer, rc, &error);
-}
-
-static int
-handle_query(const struct mlxpmd_message *request, struct rte_mp_msg *reply)
-{
-	struct mlxpmd_message *answer = (struct mlxpmd_message *)reply->param;
-	struct mlxpmd_port *port = port_of(request);
-	struct rte_flow_error error;
-	int rc;
-
-	if (port == NULL)
-		return -ENODEV;
-	memset(answer->why, 0, sizeof(answer->why));
-	rc = mlxpmd_flow_handle_query_other(port, request->object, &answer->count, &error);
-	return query_explain(answer, rc, &error);
+	if (request->type == MLXPMD_MESSAGE_FLOW_QUERY)
+		rc = mlxpmd_flow_query_other(port, request->object, &action, &answer->count, &error);
+	else
+		rc = mlxpmd_flow_handle_query_other(port, request->object, &answer->count, &error);
+	if (rc != 0)
+		strlcpy(answer->why, error.message, sizeof(answer->why));
+	return rc;
 }
 
 static int (*const requests[MLXPMD_NB_MESSAGES])(const struct mlxpmd_message *, struct rte_mp_msg *) = {
@@ -227,7 +210,7 @@ static int (*const requests[MLXPMD_NB_MESSAGES])(const struct mlxpmd_message *, 
 	[MLXPMD_MESSAGE_FORGET] = mempool_forget,
 	[MLXPMD_MESSAGE_FLOWS] = flows_dump,
 	[MLXPMD_MESSAGE_FLOW_QUERY] = flow_query,
-	[MLXPMD_MESSAGE_HANDLE_QUERY] = handle_query,
+	[MLXPMD_MESSAGE_HANDLE_QUERY] = flow_query,
 };
 
 static void
