@@ -160,7 +160,7 @@ mdv_record_lane(const struct mdv_dev *dev, enum mdv_record_lane lane, struct mdv
 		r.time_ns = mdv_now_ns();
 	memcpy(from, &r, sizeof(from));
 	to = rec->words[first + (n & ((1u << log_lane[lane]) - 1))];
-	/* Word 1 has the number, 0 until all is stored, and the kind, by which it is no unused place. */
+	/* Word 1 has the number, which is 0 until all words are stored, and the kind, which is 0 in an unused place. */
 	memcpy(busy, &writing, sizeof(busy));
 	was = __atomic_load_n(&to[1], __ATOMIC_RELAXED);
 	if (was == busy[1] ||
