@@ -21,7 +21,9 @@
 #define BURST 32
 #define LOG_RING 10
 #define RING (1u << LOG_RING)
-#define FILL (RING / 2)
+/* Calls in a round: long enough for all that a burst function does once in several calls. */
+#define CALLS 16u
+#define CALLS_OF_BURST 8u
 #define ROUNDS 1500
 
 static struct rte_mempool *pool;
@@ -139,16 +141,16 @@ striding_fill(struct rig_striding *c, const struct run *r)
 	rig_striding_session_end(c);
 }
 
-/* Prepares FILL / BURST bursts and calls `timed` for each; the mean of the results. */
+/* Prepares the bursts of a round and calls `timed` for each; the mean of the results. */
 static uint64_t
 round_of(struct bench *b, const struct run *r, uint64_t (*timed)(struct bench *, const struct run *,
 								   struct rte_mbuf **))
 {
-	unsigned int bursts = FILL / BURST, i, k;
+	unsigned int calls = r->per_burst < BURST ? CALLS : CALLS_OF_BURST, i, k;
 	struct rte_mbuf *pkts[BURST];
 	uint64_t sum = 0;
 
-	for (i = 0; i < bursts; i++) {
+	for (i = 0; i < calls; i++) {
 		if (!r->tx) {
 			if (r->striding)
 				striding_fill(&b->striding, r);
@@ -172,7 +174,7 @@ round_of(struct bench *b, const struct run *r, uint64_t (*timed)(struct bench *,
 		sum += timed(b, r, pkts);
 		(void)rig_tx_run(b->tx, true, nothing, NULL);
 	}
-	return sum / bursts;
+	return sum / calls;
 }
 
 static uint16_t

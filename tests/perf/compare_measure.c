@@ -21,7 +21,7 @@
 #define CALIBRATIONS 2001u
 #define STEP_PACKETS 2048u
 /* Without times: enough for refills in proportion, and quick enough for a test of all rows. */
-#define STEP_PACKETS_ONLY 512u
+#define STEP_PACKETS_ONLY 256u
 #define STEP_SAMPLES 64u
 /* A stepped sample must end within milliseconds: drivers check a device that does not work for longer. */
 #define STEP_FILL 128u
