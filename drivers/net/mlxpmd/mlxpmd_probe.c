@@ -24,11 +24,11 @@ mlxpmd_probe(struct rte_device *device, struct rte_intr_handle *intr_handle)
 	struct rte_eth_dev *eth_dev;
 	int rc = -ENOMEM;
 
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return mlxpmd_secondary_probe(device, intr_handle);
 	/* A bus probes again, at rte_dev_probe(), to get back a port that was closed and not removed. */
 	if (rte_eth_dev_allocated(device->name) != NULL)
 		return -EEXIST;
-	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
-		return mlxpmd_secondary_probe(device, intr_handle);
 	eth_dev = rte_eth_dev_allocate(device->name);
 	if (eth_dev == NULL)
 		return -ENOMEM;

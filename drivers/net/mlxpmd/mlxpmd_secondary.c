@@ -437,6 +437,47 @@ secondary_up(struct secondary *s)
 	return rc;
 }
 
+void
+mlxpmd_secondary_close(struct rte_eth_dev *eth_dev)
+{
+	struct secondary *s = secondary_of(eth_dev);
+
+	if (s == NULL)
+		return;
+	(void)rte_mempool_event_callback_unregister(on_mempool_event, s);
+	mlxpmd_task_remove(&s->task);
+	/* Until alive_fd is closed the primary process does not free what it shares. */
+	if (!s->ended)
+		MDV_RECORD(s->port->mdv, .kind = MDV_RECORD_SECONDARY, .object = getpid());
+	eth_dev->process_private = NULL;
+	secondaries[s->port_id] = NULL;
+	secondary_free(s);
+}
+
+/* The port of a device, also after the primary process closed it, when ethdev does not find it by name. */
+static struct rte_eth_dev *
+eth_dev_of(const struct rte_device *device)
+{
+	for (unsigned int i = 0; i < RTE_MAX_ETHPORTS; i++)
+		if (secondaries[i] != NULL && secondaries[i]->eth_dev->device == device)
+			return secondaries[i]->eth_dev;
+	return NULL;
+}
+
+int
+mlxpmd_secondary_remove(const struct rte_device *device)
+{
+	struct rte_eth_dev *eth_dev = eth_dev_of(device);
+
+	if (eth_dev == NULL)
+		return 0;
+	mlxpmd_secondary_close(eth_dev);
+	/* It fails if the primary process has freed the table of ports. */
+	if (rte_eth_dev_release_port(eth_dev) != 0)
+		eth_dev->state = RTE_ETH_DEV_UNUSED;
+	return 0;
+}
+
 int
 mlxpmd_secondary_probe(struct rte_device *device, struct rte_intr_handle *intr_handle)
 {
@@ -446,6 +487,11 @@ mlxpmd_secondary_probe(struct rte_device *device, struct rte_intr_handle *intr_h
 	struct secondary *s;
 	int rc;
 
+	/* The primary process has closed its port, and probes the device again in all processes. */
+	eth_dev = eth_dev_of(device);
+	if (eth_dev != NULL && !mlxpmd_secondary_ended(eth_dev))
+		return -EEXIST;
+	(void)mlxpmd_secondary_remove(device);
 	strlcpy(message.name, device->name, sizeof(message.name));
 	rc = mlxpmd_request(&message, fds);
 	if (rc != 0)
@@ -476,39 +522,4 @@ mlxpmd_secondary_probe(struct rte_device *device, struct rte_intr_handle *intr_h
 	rte_eth_dev_release_port(eth_dev);
 	secondary_free(s);
 	return rc;
-}
-
-void
-mlxpmd_secondary_close(struct rte_eth_dev *eth_dev)
-{
-	struct secondary *s = secondary_of(eth_dev);
-
-	if (s == NULL)
-		return;
-	(void)rte_mempool_event_callback_unregister(on_mempool_event, s);
-	mlxpmd_task_remove(&s->task);
-	/* Until alive_fd is closed the primary process does not free what it shares. */
-	if (!s->ended)
-		MDV_RECORD(s->port->mdv, .kind = MDV_RECORD_SECONDARY, .object = getpid());
-	eth_dev->process_private = NULL;
-	secondaries[s->port_id] = NULL;
-	secondary_free(s);
-}
-
-int
-mlxpmd_secondary_remove(const struct rte_device *device)
-{
-	struct rte_eth_dev *eth_dev = NULL;
-
-	/* ethdev does not find it by name after the primary process closed it. */
-	for (unsigned int i = 0; i < RTE_MAX_ETHPORTS && eth_dev == NULL; i++)
-		if (secondaries[i] != NULL && secondaries[i]->eth_dev->device == device)
-			eth_dev = secondaries[i]->eth_dev;
-	if (eth_dev == NULL)
-		return 0;
-	mlxpmd_secondary_close(eth_dev);
-	/* It fails if the primary process has freed the table of ports. */
-	if (rte_eth_dev_release_port(eth_dev) != 0)
-		eth_dev->state = RTE_ETH_DEV_UNUSED;
-	return 0;
 }
