@@ -196,6 +196,69 @@ test_loopback(void)
 	emu_port_set_carrier(f.dev, true);
 }
 
+/* Modes of a link mode are checked; a new one is in effect from the next time that the port is set up. */
+static void
+test_fec(void)
+{
+	struct prm_pplm_reg pplm = {0};
+	struct prm_pcam_reg pcam = {0};
+
+	CHECK_EQ(read_reg(PRM_REG_PCAM, &pcam, sizeof(pcam)), 0);
+	CHECK_EQ(prm_pcam_regs_5000_to_507f_get_pplm(prm_pcam_reg_regs_5000_to_507f(answer())), 1);
+	CHECK_EQ(prm_pcam_regs_5000_to_507f_get_ppcnt(prm_pcam_reg_regs_5000_to_507f(answer())), 1);
+	CHECK_EQ(prm_pcam_regs_5000_to_507f_get_pbmc(prm_pcam_reg_regs_5000_to_507f(answer())), 0);
+	CHECK_EQ(prm_pcam_enhanced_features_get_fec_50G_per_lane_in_pplm(prm_pcam_reg_enhanced_features(answer())), 0);
+	prm_pcam_reg_set_feature_group(&pcam, 1);
+	CHECK_EQ(read_reg(PRM_REG_PCAM, &pcam, sizeof(pcam)), fix_code(FW_REG_VALUE));
+
+	CHECK_EQ(read_reg(PRM_REG_PPLM, &pplm, sizeof(pplm)), fix_code(FW_REG_PORT));
+	prm_pplm_reg_set_local_port(&pplm, 1);
+	CHECK_EQ(read_reg(PRM_REG_PPLM, &pplm, sizeof(pplm)), 0);
+	CHECK_EQ(prm_pplm_reg_get_fec_override_cap_25g(answer()), 7);
+	CHECK_EQ(prm_pplm_reg_get_fec_override_cap_100g(answer()), 5);
+	CHECK_EQ(prm_pplm_reg_get_fec_override_cap_100g_2x(answer()), 0);
+	CHECK_EQ(prm_pplm_reg_get_fec_override_admin_100g(answer()), 0);
+	CHECK_EQ(prm_pplm_reg_get_fec_mode_active(answer()), PRM_PPLM_FEC_RS_528_514);
+	prm_pplm_reg_set_fec_override_admin_100g(&pplm, PRM_PPLM_FEC_NOFEC);
+	prm_pplm_reg_set_fec_override_admin_25g(&pplm, PRM_PPLM_FEC_FIRECODE);
+	CHECK_EQ(write_reg(PRM_REG_PPLM, &pplm, sizeof(pplm)), 0);
+	CHECK_EQ(prm_pplm_reg_get_fec_override_admin_100g(answer()), PRM_PPLM_FEC_NOFEC);
+	CHECK_EQ(prm_pplm_reg_get_fec_mode_active(answer()), PRM_PPLM_FEC_RS_528_514);
+	emu_port_set_admin(f.dev, false);
+	CHECK_EQ(emu_fec_active(f.dev), 0);
+	emu_port_set_admin(f.dev, true);
+	CHECK_EQ(emu_fec_active(f.dev), PRM_PPLM_FEC_NOFEC);
+	prm_pplm_reg_set_fec_override_admin_100g(&pplm, PRM_PPLM_FEC_FIRECODE);
+	CHECK_EQ(write_reg(PRM_REG_PPLM, &pplm, sizeof(pplm)), fix_code(FW_REG_VALUE));
+	prm_pplm_reg_set_fec_override_admin_100g(&pplm, PRM_PPLM_FEC_NOFEC | PRM_PPLM_FEC_RS_528_514);
+	CHECK_EQ(write_reg(PRM_REG_PPLM, &pplm, sizeof(pplm)), fix_code(FW_REG_VALUE));
+	prm_pplm_reg_set_fec_override_admin_100g(&pplm, 0);
+	prm_pplm_reg_set_rs_fec_correction_bypass_admin(&pplm, 1);
+	CHECK_EQ(write_reg(PRM_REG_PPLM, &pplm, sizeof(pplm)), fix_code(FW_REG_SETTING));
+	prm_pplm_reg_set_rs_fec_correction_bypass_admin(&pplm, 0);
+	CHECK_EQ(f.dev->fec_admin[EMU_FEC_25G], PRM_PPLM_FEC_FIRECODE);
+	f.dev->vf = EMU_VF;
+	CHECK_EQ(read_reg(PRM_REG_PPLM, &pplm, sizeof(pplm)), fix_code(FW_REG_PORT));
+	CHECK_EQ(write_reg(PRM_REG_PPLM, &pplm, sizeof(pplm)), fix_code(FW_REG_PORT));
+	f.dev->vf = 0;
+	/* Lanes of 50 Gb/s: the number of a bit. */
+	f.dev->profile = emu_profile_find("cx7");
+	emu_fec_begin(f.dev);
+	CHECK_EQ(read_reg(PRM_REG_PPLM, &pplm, sizeof(pplm)), 0);
+	CHECK_EQ(prm_pplm_reg_get_fec_override_cap_200g_4x(answer()), PRM_PPLM_FEC_RS_544_514);
+	CHECK_EQ(prm_pplm_reg_get_fec_mode_active(answer()), PRM_PPLM_FEC_RS_544_514);
+	prm_pplm_reg_set_fec_override_admin_200g_4x(&pplm, PRM_PPLM_FEC_RS_544_514);
+	CHECK_EQ(write_reg(PRM_REG_PPLM, &pplm, sizeof(pplm)), fix_code(FW_REG_VALUE));
+	prm_pplm_reg_set_fec_override_admin_200g_4x(&pplm, 7);
+	CHECK_EQ(write_reg(PRM_REG_PPLM, &pplm, sizeof(pplm)), 0);
+	CHECK_EQ(prm_pplm_reg_get_fec_override_admin_200g_4x(answer()), 7);
+	CHECK_EQ(f.dev->fec_admin[EMU_FEC_200G_4X], PRM_PPLM_FEC_RS_544_514);
+	memset(f.dev->fec_admin, 0, sizeof(f.dev->fec_admin));
+	f.dev->profile = emu_profile_find("cx6dx");
+	emu_port_set_admin(f.dev, false);
+	emu_port_set_admin(f.dev, true);
+}
+
 static uint64_t
 mcia(uint32_t i2c, uint32_t page, uint32_t address, uint32_t size)
 {
@@ -423,6 +486,7 @@ main(void)
 	test_ptys();
 	test_others();
 	test_loopback();
+	test_fec();
 	test_module();
 	test_ppcnt();
 	test_q_counter();

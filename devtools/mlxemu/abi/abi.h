@@ -257,6 +257,14 @@ unsigned abi_netdev_index(const char *name);
 /** Name of an emulated interface, NULL for any other index. */
 const char *abi_netdev_name(unsigned index);
 
+/* ---- forward error correction (ethtool_fec.c); arg is the structure of the request ---- */
+
+/** Sets the bits of a mask of link modes. */
+void abi_ethtool_fec_supported(const struct emu_dev *dev, uint32_t *mask);
+/** ETHTOOL_GFECPARAM, _SFECPARAM. 0 or -errno. */
+int abi_ethtool_fec(const struct emu_dev *dev, void *arg);
+int abi_ethtool_set_fec(struct emu_dev *dev, const void *arg);
+
 /* ---- statistics of the interfaces (ethtool_stats.c); arg is the structure of the request ---- */
 
 uint32_t abi_ethtool_stats_count(void);

@@ -287,6 +287,20 @@ struct emu_eswitch {
 /** Memory of a cable's module; pages 0 to 3 of a QSFP28, addresses 0xa0 and 0xa2 of an SFP28. */
 #define EMU_MODULE_BYTES_MAX 640u
 
+/** Link modes that have a forward error correction of their own, in the order of Linux (mlx5/core/en/port.c). */
+enum emu_fec_link {
+	EMU_FEC_10G_40G,
+	EMU_FEC_25G,
+	EMU_FEC_50G,
+	EMU_FEC_56G,
+	EMU_FEC_100G,
+	EMU_FEC_50G_1X, /**< The first one with lanes of 50 Gb/s. */
+	EMU_FEC_100G_2X,
+	EMU_FEC_200G_4X,
+	EMU_FEC_400G_8X,
+	EMU_FEC_LINKS,
+};
+
 struct emu_dev {
 	unsigned index;
 	char ibdev_name[16];  /**< "mlx5_0" */
@@ -305,6 +319,8 @@ struct emu_dev {
 	bool link_up;	/**< The wire has carrier and the port is up. */
 	bool pause_rx, pause_tx; /**< Flow control (IEEE 802.3, annex 31B): pause frames are obeyed, sent. */
 	bool loop_set, loop_on; /**< The PHY returns sent frames: register PPLR, what is in effect. */
+	/** Forward error correction, PRM_PPLM_FEC_*: set by link mode (0: automatic), and of the present link. */
+	uint16_t fec_admin[EMU_FEC_LINKS], fec_on;
 	bool unplugged; /**< The cable is unplugged by a control command or fault rule. */
 	bool removed;	/**< Removed from the bus, or failed: no access works any more. */
 	bool health_stopped; /**< The health counter does not increment. */
@@ -530,6 +546,16 @@ uint32_t emu_eswitch_metadata(const struct emu_dev *dev, unsigned port);
  * @return Its size: 640 (SFF-8636) or 512 (SFF-8472); 0: no module is plugged in.
  */
 unsigned emu_module_image(const struct emu_dev *dev, uint8_t image[EMU_MODULE_BYTES_MAX]);
+
+/* emu_fec.c */
+/** Whether the port has link modes with lanes of 50 Gb/s. */
+bool emu_fec_lanes_50g(const struct emu_profile *p);
+/** PRM_PPLM_FEC_* that a link mode can have; 0: the card does not have the link mode. */
+uint16_t emu_fec_caps(const struct emu_profile *p, unsigned link);
+/** The port is set up: what is set comes into effect. */
+void emu_fec_begin(struct emu_dev *dev);
+/** What the link has; 0: it is down. */
+uint16_t emu_fec_active(const struct emu_dev *dev);
 
 int emu_port_set_mtu(struct emu_dev *dev, unsigned mtu);
 int emu_port_set_mac(struct emu_dev *dev, const uint8_t mac[6]);

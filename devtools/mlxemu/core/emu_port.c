@@ -272,12 +272,18 @@ emu_port_tick(struct emu_dev *dev, uint64_t mono_ns)
  * assumed: a loopback mode is in effect from the next time that the port is set up, around which mlxlink sets it
  * (mstflint, mlxlink_commander.cpp). It needs no cable, and the peer keeps its link. Other reading: it is in effect at
  * once, or the peer has no link. Test: fw/test_registers.c.
+ *
+ * assumed: the same is true of forward error correction (Linux sets the port down and up: mlx5_toggle_port_link()); the
+ * peer follows. Other reading: it is in effect at once, or without the peer's setting there is no link.
+ * Test: fw/test_registers.c.
  */
 void
 emu_port_set_admin(struct emu_dev *dev, bool up)
 {
-	if (up && !dev->admin_up)
+	if (up && !dev->admin_up) {
 		dev->loop_on = dev->loop_set;
+		emu_fec_begin(dev);
+	}
 	dev->admin_up = up;
 	link_recompute(dev);
 }

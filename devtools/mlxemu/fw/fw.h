@@ -252,6 +252,9 @@ size_t fw_fte_destroy_in(const struct emu_obj *obj, uint32_t in[16]);
 /** fw_l2.c: clears the L2 table when the function ends; the audit counts the entries left in it. */
 void fw_l2_clear(struct fw_cmd *c);
 
+/* fw_fec.c: register PPLM of a port that the caller may access. */
+void fw_pplm_read(const struct emu_dev *dev, struct prm_pplm_reg *reg);
+int fw_pplm_write(struct fw_cmd *c, const struct prm_pplm_reg *reg);
 /** fw_ppcnt.c: fills the counter group that reg selects. */
 int fw_ppcnt(struct fw_cmd *c, struct prm_ppcnt_reg *reg);
 

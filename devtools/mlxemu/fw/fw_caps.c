@@ -114,6 +114,7 @@ general_features(const struct emu_dev *dev, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_hca_cap_2(cap, 1);
 	prm_cmd_hca_cap_set_eth_net_offloads(cap, 1);
 	prm_cmd_hca_cap_set_nic_flow_table(cap, 1);
+	prm_cmd_hca_cap_set_pcam_reg(cap, 1);
 	prm_cmd_hca_cap_set_access_register_user(cap, p->access_register_user);
 	prm_cmd_hca_cap_set_relaxed_ordering_write(cap, p->relaxed_ordering_write);
 	prm_cmd_hca_cap_set_relaxed_ordering_read(cap, p->relaxed_ordering_read);

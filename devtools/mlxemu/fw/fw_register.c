@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /* Access registers of the port: one row per register. */
+#include <endian.h>
 #include <string.h>
 
 #include "fw.h"
@@ -25,10 +26,10 @@ port_check(struct fw_cmd *c, unsigned local_port)
 }
 
 /*
- * assumed: PAOS, PPLR and writes of PFCC are refused to a virtual function, which controls no physical port; of PAOS
- * the kernel ignores the result of the write and takes the link from QUERY_VPORT_STATE (Linux, mlx5/core/en_main.c,
- * mlx5e_modify_admin_state() and mlx5e_update_carrier()). Other reading: reads succeed, writes have no effect.
- * Test: fw/test_registers.c.
+ * assumed: PAOS, PPLR, PPLM and writes of PFCC are refused to a virtual function, which controls no physical port; of
+ * PAOS the kernel ignores the result of the write and takes the link from QUERY_VPORT_STATE (Linux,
+ * mlx5/core/en_main.c, mlx5e_modify_admin_state() and mlx5e_update_carrier()). Other reading: reads succeed, writes
+ * have no effect. Test: fw/test_registers.c.
  */
 static int
 paos_check(struct fw_cmd *c, unsigned local_port)
@@ -197,6 +198,24 @@ pplr_write(struct fw_cmd *c, void *reg)
 	return 0;
 }
 
+static int
+pplm_read(struct fw_cmd *c, void *reg)
+{
+	int ret = paos_check(c, prm_pplm_reg_get_local_port(reg));
+
+	if (ret == 0)
+		fw_pplm_read(c->dev, reg);
+	return ret;
+}
+
+static int
+pplm_write(struct fw_cmd *c, void *reg)
+{
+	int ret = paos_check(c, prm_pplm_reg_get_local_port(reg));
+
+	return ret != 0 ? ret : fw_pplm_write(c, reg);
+}
+
 /* Four lanes (one up to 25 Gb/s) to one module, numbered like the port. */
 static int
 pmlp_read(struct fw_cmd *c, void *reg)
@@ -305,12 +324,16 @@ ppcnt_read(struct fw_cmd *c, void *reg)
 	return ret != 0 ? ret : fw_ppcnt(c, reg);
 }
 
+static int pcam_read(struct fw_cmd *c, void *reg);
+
 static const struct reg_row reg_rows[] = {
 	{PRM_REG_PAOS, PRM_PAOS_REG_BYTES, paos_read, paos_write},
 	{PRM_REG_PTYS, PRM_PTYS_REG_BYTES, ptys_read, NULL},
 	{PRM_REG_PMTU, PRM_PMTU_REG_BYTES, pmtu_read, pmtu_write},
 	{PRM_REG_PFCC, PRM_PFCC_REG_BYTES, pfcc_read, pfcc_write},
 	{PRM_REG_PPLR, PRM_PPLR_REG_BYTES, pplr_read, pplr_write},
+	{PRM_REG_PPLM, PRM_PPLM_REG_BYTES, pplm_read, pplm_write},
+	{PRM_REG_PCAM, PRM_PCAM_REG_BYTES, pcam_read, NULL},
 	{PRM_REG_PMLP, PRM_PMLP_REG_BYTES, pmlp_read, NULL},
 	{PRM_REG_PMAOS, PRM_PMAOS_REG_BYTES, pmaos_read, NULL},
 	{PRM_REG_MCIA, PRM_MCIA_REG_BYTES, mcia_read, NULL},
@@ -319,6 +342,34 @@ static const struct reg_row reg_rows[] = {
 	{PRM_REG_HOST_ENDIANNESS, PRM_HOST_ENDIANNESS_REG_BYTES, host_endianness_read,
 	 host_endianness_write, .owner = true},
 };
+
+#define PCAM_FIRST 0x5000u
+#define PCAM_REGISTERS 128u
+
+/* Which port registers there are, and features of theirs (reader: Linux, mlx5_get_pcam_reg()). */
+static int
+pcam_read(struct fw_cmd *c, void *reg)
+{
+	struct prm_pcam_enhanced_features *features;
+	uint32_t *mask;
+
+	if (prm_pcam_reg_get_feature_group(reg) != 0 || prm_pcam_reg_get_access_reg_group(reg) != 0)
+		return fw_refuse(c, FW_REG_VALUE, "groups %u and %u", prm_pcam_reg_get_feature_group(reg),
+				 prm_pcam_reg_get_access_reg_group(reg));
+	memset(reg, 0, PRM_PCAM_REG_BYTES);
+	mask = prm_pcam_reg_regs_5000_to_507f(reg)->dw;
+	for (unsigned i = 0; i < sizeof(reg_rows) / sizeof(reg_rows[0]); i++) {
+		unsigned bit = reg_rows[i].id - PCAM_FIRST;
+
+		if (bit < PCAM_REGISTERS)
+			mask[3 - bit / 32] |= htobe32(1u << bit % 32);
+	}
+	features = prm_pcam_reg_enhanced_features(reg);
+	prm_pcam_enhanced_features_set_pfcc_mask(features, 1);
+	prm_pcam_enhanced_features_set_ptys_extended_ethernet(features, 1);
+	prm_pcam_enhanced_features_set_fec_50G_per_lane_in_pplm(features, emu_fec_lanes_50g(c->dev->profile));
+	return 0;
+}
 
 static const struct reg_row *
 reg_find(unsigned id)

@@ -125,8 +125,8 @@ abi_ethtool_gset(const struct emu_dev *dev, void *arg)
 }
 
 /*
- * Reports speed and duplex without link mode masks. A request with another number of words returns the
- * negative number of words (linux/ethtool.h, struct ethtool_link_settings).
+ * Reports speed, duplex, and of the link mode masks supported forward error correction. A request with another number
+ * of words returns the negative number of words (linux/ethtool.h, struct ethtool_link_settings).
  */
 static int
 abi_ethtool_link_settings(const struct emu_dev *dev, void *arg)
@@ -137,8 +137,10 @@ abi_ethtool_link_settings(const struct emu_dev *dev, void *arg)
 	memset(s, 0, sizeof(*s));
 	s->cmd = ETHTOOL_GLINKSETTINGS;
 	s->link_mode_masks_nwords = words == 3 ? 3 : -3;
-	if (words == 3)
+	if (words == 3) {
 		memset(s->link_mode_masks, 0, 3 * 3 * sizeof(uint32_t));
+		abi_ethtool_fec_supported(dev, s->link_mode_masks);
+	}
 	s->speed = dev->link_up ? dev->profile->speed_mbps : (uint32_t)SPEED_UNKNOWN;
 	s->duplex = dev->link_up ? DUPLEX_FULL : DUPLEX_UNKNOWN;
 	s->port = PORT_DA;
@@ -228,6 +230,10 @@ abi_ethtool(struct emu_dev *dev, void *arg)
 		return abi_ethtool_pause(dev, arg);
 	case ETHTOOL_SPAUSEPARAM:
 		return abi_ethtool_set_pause(dev, arg);
+	case ETHTOOL_GFECPARAM:
+		return abi_ethtool_fec(dev, arg);
+	case ETHTOOL_SFECPARAM:
+		return abi_ethtool_set_fec(dev, arg);
 	case ETHTOOL_GMODULEINFO:
 		return abi_ethtool_module_info(dev, arg);
 	case ETHTOOL_GMODULEEEPROM:
