@@ -170,6 +170,7 @@ replaced(struct mdv_dev *dev)
 		"set the MTU", "set the address", "read the flags", "join a multicast address", "read the flags",
 		"leave a multicast address", "read the flags",
 	};
+	uint32_t speed, modes[MDV_LINK_MODE_WORDS];
 	uint16_t mtu = 0, seen = 0;
 	const char *text;
 	uint8_t mac[6];
@@ -195,7 +196,7 @@ replaced(struct mdv_dev *dev)
 		CHECK(lines_with(text, line) == 1 + (strcmp(what[i], "read the flags") == 0) * 2, "%s: %s", line, text);
 	}
 	CHECK_EQ(dev->port->running(dev, &up), -ENODEV);
-	CHECK_EQ(mdv_ethtool_speed_mbps(dev), 0);
+	CHECK_EQ(mdv_ethtool_link(dev, &speed, modes), -ENODEV);
 	changes.replaced = false;
 	CHECK_EQ(dev->port->mtu_get(dev, &seen), 0);
 	CHECK_EQ(seen, mtu);
@@ -207,6 +208,7 @@ replaced(struct mdv_dev *dev)
 static void
 absent(const struct rte_pci_addr *pci)
 {
+	uint32_t speed, modes[MDV_LINK_MODE_WORDS];
 	struct mdv_dev *dev;
 	uint16_t mtu;
 	bool up;
@@ -219,7 +221,7 @@ absent(const struct rte_pci_addr *pci)
 	CHECK_EQ(dev->port->mtu_get(dev, &mtu), -ENOTSUP);
 	CHECK_EQ(dev->port->running(dev, &up), -ENOTSUP);
 	CHECK_EQ(dev->port->ucast(dev, (const uint8_t[6]) { 2, 0, 0, 0, 0, 1 }, true), -ENOTSUP);
-	CHECK_EQ(mdv_ethtool_speed_mbps(dev), 0);
+	CHECK_EQ(mdv_ethtool_link(dev, &speed, modes), -ENOTSUP);
 	/* At level notice the default is not to log it. */
 	CHECK_EQ(lines_with(log_end(), "the port has no interface here"), 1);
 	mdv_close(dev);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The physical port: flow control, module, UDP ports of tunnels, loopback. "-- vf": of a virtual function. */
+/*
+ * The physical port: flow control, forward error correction, module, UDP ports of tunnels, loopback.
+ * "-- vf": of a virtual function; "-- fec": forward error correction at 200 Gb/s.
+ */
 
 #include <rte_cycles.h>
 #include <rte_errno.h>
@@ -124,6 +127,94 @@ flow_control(void)
 	CHECK_OK(fc_set(RTE_ETH_FC_NONE));
 }
 
+static bool
+link_is_up(void)
+{
+	struct rte_eth_link link;
+
+	return rte_eth_link_get_nowait(PORT_A, &link) == 0 && link.link_status;
+}
+
+static void
+fec_refused(uint32_t capa, int err)
+{
+	rte_errno = 0;
+	CHECK(rte_eth_fec_set(PORT_A, capa) == -err && rte_errno == err, "0x%x: rte_errno %d", capa, rte_errno);
+}
+
+/* The mode that the port has after a mode was set, which also makes a new link. */
+static uint32_t
+fec_after(uint32_t capa)
+{
+	uint32_t mode = 0;
+
+	CHECK_OK(rte_eth_fec_set(PORT_A, capa));
+	CHECK(AWAIT(link_is_up(), 5000), "no link");
+	CHECK_OK(rte_eth_fec_get(PORT_A, &mode));
+	return mode;
+}
+
+/* Modes by speed; through verbs those of all speeds, with the speed of the link. */
+static uint32_t
+fec_capabilities(uint32_t mbps)
+{
+	const bool vfio = pmd_devarg(PORT_A, "open=vfio");
+	struct rte_eth_fec_capa capa[16] = { { 0 } };
+	uint32_t all = 0;
+	int n = rte_eth_fec_get_capability(PORT_A, NULL, 0), i;
+
+	CHECK(vfio ? n > 1 : n == 1, "%d speeds", n);
+	CHECK_EQ(rte_eth_fec_get_capability(PORT_A, capa, n - 1), n);
+	CHECK_EQ(capa[0].capa, 0);
+	CHECK_EQ(rte_eth_fec_get_capability(PORT_A, capa, RTE_DIM(capa)), n);
+	for (i = 0; i < n; i++) {
+		CHECK(i == 0 || capa[i].speed > capa[i - 1].speed, "%u Mb/s again", capa[i].speed);
+		CHECK((capa[i].capa & RTE_ETH_FEC_MODE_CAPA_MASK(AUTO)) != 0, "no selection");
+		all |= capa[i].capa;
+	}
+	CHECK_EQ(capa[n - 1].speed, mbps);
+	CHECK_EQ(all, 0xf);
+	return capa[n - 1].capa;
+}
+
+/*
+ * The link of 100 Gb/s has lanes of 25 Gb/s, with RS or without; that of 200 Gb/s always has RS. BASER is one of slower
+ * links: this one then selects by itself.
+ */
+static void
+fec(uint32_t mbps)
+{
+	const uint32_t off = RTE_ETH_FEC_MODE_CAPA_MASK(NOFEC), rs = RTE_ETH_FEC_MODE_CAPA_MASK(RS);
+	const uint32_t all = RTE_ETH_FEC_MODE_CAPA_MASK(AUTO), baser = RTE_ETH_FEC_MODE_CAPA_MASK(BASER);
+	const uint32_t modes = fec_capabilities(mbps), without = mbps == 100000 ? off : rs;
+	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 0);
+	uint32_t mode = 0;
+
+	CHECK(!pmd_devarg(PORT_A, "open=vfio") || modes == (all | rs | without), "0x%x", modes);
+	CHECK_EQ(fec_after(all), rs);
+	CHECK_EQ(fec_after(off), without);
+	CHECK(pmd_arrives(&f), "no traffic");
+	CHECK_EQ(fec_after(baser), rs);
+	CHECK_EQ(fec_after(off), without);
+	CHECK_EQ(fec_after(rs), rs);
+	CHECK_EQ(rte_eth_fec_set(PORT_A, 0), -EINVAL);
+	fec_refused(off | rs, EINVAL);
+	fec_refused(RTE_BIT32(9), EINVAL);
+	fec_refused(all | rs, ENOTSUP);
+	/* Of a link that is down what was set; a set does not bring it up. */
+	CHECK_OK(rte_eth_dev_set_link_down(PORT_A));
+	CHECK_OK(rte_eth_fec_set(PORT_A, baser));
+	CHECK_OK(rte_eth_fec_get(PORT_A, &mode));
+	CHECK_EQ(mode, baser);
+	CHECK_OK(rte_eth_fec_set(PORT_A, all));
+	CHECK_OK(rte_eth_fec_get(PORT_A, &mode));
+	CHECK_EQ(mode, all);
+	CHECK(!link_is_up(), "a link");
+	CHECK_OK(rte_eth_dev_set_link_up(PORT_A));
+	CHECK(AWAIT(link_is_up(), 5000), "no link");
+	CHECK(pmd_arrives(&f), "no traffic");
+}
+
 static uint8_t
 sum(const uint8_t *from, unsigned int bytes)
 {
@@ -189,14 +280,6 @@ loopback_traffic(void)
 	CHECK(pmd_xstat(PORT_B, "rx_good_packets") == sent, "arrived at the other end");
 }
 
-static bool
-link_is_up(void)
-{
-	struct rte_eth_link link;
-
-	return rte_eth_link_get_nowait(PORT_A, &link) == 0 && link.link_status;
-}
-
 /* Twice: a stop ends the mode. The kernel's driver and a PF keep the link for themselves. */
 static void
 loopback(struct pmd_conf conf, bool possible)
@@ -242,8 +325,13 @@ tunnels(void)
 static void
 virtual_function(void)
 {
+	uint32_t mode;
+
 	refused((struct rte_eth_fc_conf){ .mode = RTE_ETH_FC_FULL }, ENOTSUP);
 	CHECK(fc_get() == RTE_ETH_FC_NONE, "mode %d", fc_get());
+	fec_refused(RTE_ETH_FEC_MODE_CAPA_MASK(AUTO), ENOTSUP);
+	CHECK_EQ(rte_eth_fec_get_capability(PORT_A, NULL, 0), -ENOTSUP);
+	CHECK_EQ(rte_eth_fec_get(PORT_A, &mode), -ENOTSUP);
 }
 
 int
@@ -256,10 +344,16 @@ main(int argc, char **argv)
 	pmd_ports_up(&conf);
 	f = pmd_frame_udp(PORT_B, PORT_A, 0);
 	CHECK(pmd_arrives(&f), "no traffic");
+	if (strcmp(argv[argc - 1], "fec") == 0) {
+		fec(200000);
+		pmd_ports_down();
+		return pmd_fini();
+	}
 	if (strcmp(argv[argc - 1], "vf") == 0) {
 		virtual_function();
 	} else {
 		flow_control();
+		fec(100000);
 		module();
 		tunnels();
 	}

@@ -25,6 +25,18 @@ struct mdv_pause {
 	bool tx;	/**< and sends some when its buffers fill. */
 };
 
+/** Forward error correction, in bits as those of ethdev (RTE_ETH_FEC_MODE_TO_CAPA()). */
+#define MDV_FEC_OFF 1u
+#define MDV_FEC_AUTO 2u
+#define MDV_FEC_BASER 4u
+#define MDV_FEC_RS 8u
+#define MDV_FEC_LLRS 16u
+struct mdv_fec_cap {
+	uint32_t speed_mbps; /**< 0: the link is down, and the kernel reports the modes of all speeds together. */
+	uint32_t modes;
+};
+#define MDV_FEC_SPEEDS 9 /**< Entries at most. */
+
 /** Memory of a module, in the order of `ethtool -m`. */
 struct mdv_module {
 	uint32_t type;	/**< ETH_MODULE_* of linux/ethtool.h, which are DPDK's RTE_ETH_MODULE_*. */
@@ -71,6 +83,21 @@ struct mdv_port_ops {
 	 * and up. NULL: the kernel owns the link. -ENOTSUP: the device or a virtual function cannot do it.
 	 */
 	int (*loopback_set)(struct mdv_dev *dev, bool on);
+	/**
+	 * Forward error correction by speed: register PPLM; ETHTOOL_GLINKSETTINGS, in one entry for the link's speed.
+	 * Not of virtual functions.
+	 *
+	 * @return
+	 *   Number of entries; -ENOTSUP: the card has none to choose from; other -errno.
+	 */
+	int (*fec_caps)(struct mdv_dev *dev, struct mdv_fec_cap caps[MDV_FEC_SPEEDS]);
+	/** The mode of a link that is up, else what was set: PPLM, or ETHTOOL_GFECPARAM. */
+	int (*fec_get)(struct mdv_dev *dev, uint32_t *mode);
+	/**
+	 * Sets one mode, at all speeds that have it, and automatic selection at the others; sets the port down and up.
+	 * PPLM, or ETHTOOL_SFECPARAM.
+	 */
+	int (*fec_set)(struct mdv_dev *dev, uint32_t mode);
 	/** The module: ETHTOOL_GMODULEINFO and ETHTOOL_GMODULEEEPROM, or register MCIA. -EIO: there is none. */
 	int (*module_info)(struct mdv_dev *dev, struct mdv_module *module);
 	int (*module_read)(struct mdv_dev *dev, uint32_t offset, uint32_t bytes, uint8_t *data);

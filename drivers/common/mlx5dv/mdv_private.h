@@ -307,8 +307,16 @@ uint32_t mdv_ethtool_find(struct mdv_dev *dev, const char *const *names, unsigne
 /** Reads them. 0; -ESTALE their number changed since mdv_ethtool_find(); other -errno. */
 int mdv_ethtool_read(struct mdv_dev *dev, uint32_t count, const int *index, unsigned int n,
 		     uint64_t *values);
-/** Speed of the interface in Mb/s; 0: unknown, or no interface here. */
-uint32_t mdv_ethtool_speed_mbps(struct mdv_dev *dev);
+#define MDV_LINK_MODE_WORDS 3
+/** Reads the speed of the interface (0: unknown) and the first words of its supported link modes. 0 or -errno. */
+int mdv_ethtool_link(struct mdv_dev *dev, uint32_t *speed_mbps, uint32_t supported[MDV_LINK_MODE_WORDS]);
+struct ifreq;
+/** An ioctl on the interface, to which ifr_name is given. 0 or -errno, logged: "interface ... refused to <what>". */
+int mdv_netdev_ioctl(struct mdv_dev *dev, unsigned long request, const char *what, struct ifreq *ifr);
+/* As in struct mdv_port_ops (mdv_fec.c). */
+int mdv_verbs_fec_caps(struct mdv_dev *dev, struct mdv_fec_cap caps[MDV_FEC_SPEEDS]);
+int mdv_verbs_fec_get(struct mdv_dev *dev, uint32_t *mode);
+int mdv_verbs_fec_set(struct mdv_dev *dev, uint32_t mode);
 
 /* ------------------------------------------------------------------ mdv_cmd.c */
 

@@ -237,40 +237,47 @@ mdv_ethtool_read(struct mdv_dev *dev, uint32_t count, const int *index, unsigned
 }
 
 /* The first call returns the number of mask words, negated; the second one the settings. */
-static uint32_t
-speed_read(struct mdv_dev *dev, struct ethtool_link_settings *s)
+static int
+settings_read(struct mdv_dev *dev, struct ethtool_link_settings *s)
 {
-	int words;
+	int words, ret;
 
 	s->cmd = ETHTOOL_GLINKSETTINGS;
-	if (ethtool_ioctl(dev, s) != 0)
-		return 0;
+	ret = ethtool_ioctl(dev, s);
+	if (ret != 0)
+		return ret;
 	words = -s->link_mode_masks_nwords;
 	if (words <= 0)
-		return 0;
+		return -EPROTO;
 	memset(s, 0, sizeof(*s));
 	s->cmd = ETHTOOL_GLINKSETTINGS;
 	s->link_mode_masks_nwords = words;
-	if (ethtool_ioctl(dev, s) != 0 || s->link_mode_masks_nwords != words ||
-	    s->speed == (uint32_t)SPEED_UNKNOWN)
-		return 0;
-	return s->speed;
+	ret = ethtool_ioctl(dev, s);
+	return ret == 0 && s->link_mode_masks_nwords != words ? -EPROTO : ret;
 }
 
-uint32_t
-mdv_ethtool_speed_mbps(struct mdv_dev *dev)
+int
+mdv_ethtool_link(struct mdv_dev *dev, uint32_t *speed_mbps, uint32_t supported[MDV_LINK_MODE_WORDS])
 {
 	/* The settings, followed by three masks. */
 	uint32_t buffer[sizeof(struct ethtool_link_settings) / sizeof(uint32_t) +
 		      3 * MDV_LINK_MODE_WORDS_MAX] = { 0 };
+	struct ethtool_link_settings *s = (struct ethtool_link_settings *)(void *)buffer;
+	int ret = settings_read(dev, s);
 
-	return speed_read(dev, (struct ethtool_link_settings *)(void *)buffer);
+	if (ret != 0)
+		return ret;
+	*speed_mbps = s->speed == (uint32_t)SPEED_UNKNOWN ? 0 : s->speed;
+	memset(supported, 0, MDV_LINK_MODE_WORDS * sizeof(*supported));
+	memcpy(supported, s->link_mode_masks,
+	       RTE_MIN(s->link_mode_masks_nwords, MDV_LINK_MODE_WORDS) * sizeof(*supported));
+	return 0;
 }
 
 /* ------------------------------------------------------------------ settings */
 
-static int
-netdev_ioctl(struct mdv_dev *dev, unsigned long request, const char *what, struct ifreq *ifr)
+int
+mdv_netdev_ioctl(struct mdv_dev *dev, unsigned long request, const char *what, struct ifreq *ifr)
 {
 	int err;
 
@@ -289,7 +296,7 @@ verbs_mtu_get(struct mdv_dev *dev, uint16_t *mtu)
 {
 	struct ifreq ifr = { 0 };
 
-	if (netdev_ioctl(dev, SIOCGIFMTU, "read the MTU", &ifr) != 0)
+	if (mdv_netdev_ioctl(dev, SIOCGIFMTU, "read the MTU", &ifr) != 0)
 		return -rte_errno;
 	*mtu = RTE_MIN(ifr.ifr_mtu, UINT16_MAX);
 	return 0;
@@ -300,7 +307,7 @@ verbs_mtu_set(struct mdv_dev *dev, uint16_t mtu)
 {
 	struct ifreq ifr = { .ifr_mtu = mtu };
 
-	return netdev_ioctl(dev, SIOCSIFMTU, "set the MTU", &ifr);
+	return mdv_netdev_ioctl(dev, SIOCSIFMTU, "set the MTU", &ifr);
 }
 
 static int
@@ -310,7 +317,7 @@ verbs_mac(struct mdv_dev *dev, uint8_t mac[6])
 
 	if (dev->netdev_sock < 0)
 		return mdv_vport_mac(dev, mac);
-	if (netdev_ioctl(dev, SIOCGIFHWADDR, "read the address", &ifr) != 0)
+	if (mdv_netdev_ioctl(dev, SIOCGIFHWADDR, "read the address", &ifr) != 0)
 		return -rte_errno;
 	memcpy(mac, ifr.ifr_hwaddr.sa_data, 6);
 	return 0;
@@ -323,7 +330,7 @@ verbs_mac_set(struct mdv_dev *dev, const uint8_t mac[6])
 
 	ifr.ifr_hwaddr.sa_family = ARPHRD_ETHER;
 	memcpy(ifr.ifr_hwaddr.sa_data, mac, 6);
-	return netdev_ioctl(dev, SIOCSIFHWADDR, "set the address", &ifr);
+	return mdv_netdev_ioctl(dev, SIOCSIFHWADDR, "set the address", &ifr);
 }
 
 /** Changes one flag of the interface. */
@@ -332,12 +339,12 @@ netdev_flag(struct mdv_dev *dev, short flag, bool on, const char *what)
 {
 	struct ifreq ifr = { 0 };
 
-	if (netdev_ioctl(dev, SIOCGIFFLAGS, "read the flags", &ifr) != 0)
+	if (mdv_netdev_ioctl(dev, SIOCGIFFLAGS, "read the flags", &ifr) != 0)
 		return -rte_errno;
 	if (((ifr.ifr_flags & flag) != 0) == on)
 		return 0;
 	ifr.ifr_flags ^= flag;
-	return netdev_ioctl(dev, SIOCSIFFLAGS, what, &ifr);
+	return mdv_netdev_ioctl(dev, SIOCSIFFLAGS, what, &ifr);
 }
 
 static int
@@ -357,7 +364,7 @@ verbs_up_get(struct mdv_dev *dev, bool *up)
 {
 	struct ifreq ifr = { 0 };
 
-	if (netdev_ioctl(dev, SIOCGIFFLAGS, "read the flags", &ifr) != 0)
+	if (mdv_netdev_ioctl(dev, SIOCGIFFLAGS, "read the flags", &ifr) != 0)
 		return -rte_errno;
 	*up = (ifr.ifr_flags & IFF_UP) != 0;
 	return 0;
@@ -376,7 +383,7 @@ verbs_mcast(struct mdv_dev *dev, const uint8_t mac[6], bool add)
 
 	ifr.ifr_hwaddr.sa_family = AF_UNSPEC;
 	memcpy(ifr.ifr_hwaddr.sa_data, mac, 6);
-	return netdev_ioctl(dev, add ? SIOCADDMULTI : SIOCDELMULTI,
+	return mdv_netdev_ioctl(dev, add ? SIOCADDMULTI : SIOCDELMULTI,
 			    add ? "join a multicast address" : "leave a multicast address", &ifr);
 }
 
@@ -387,7 +394,7 @@ verbs_pause_get(struct mdv_dev *dev, struct mdv_pause *pause)
 	struct ethtool_pauseparam param = { .cmd = ETHTOOL_GPAUSEPARAM };
 	struct ifreq ifr = { .ifr_data = (void *)&param };
 
-	if (netdev_ioctl(dev, SIOCETHTOOL, "read flow control", &ifr) != 0)
+	if (mdv_netdev_ioctl(dev, SIOCETHTOOL, "read flow control", &ifr) != 0)
 		return -rte_errno;
 	*pause = (struct mdv_pause){ .rx = param.rx_pause != 0, .tx = param.tx_pause != 0 };
 	return 0;
@@ -401,7 +408,7 @@ verbs_pause_set(struct mdv_dev *dev, const struct mdv_pause *pause)
 	};
 	struct ifreq ifr = { .ifr_data = (void *)&param };
 
-	return netdev_ioctl(dev, SIOCETHTOOL, "set flow control", &ifr);
+	return mdv_netdev_ioctl(dev, SIOCETHTOOL, "set flow control", &ifr);
 }
 
 static int
@@ -410,7 +417,7 @@ verbs_module_info(struct mdv_dev *dev, struct mdv_module *module)
 	struct ethtool_modinfo info = { .cmd = ETHTOOL_GMODULEINFO };
 	struct ifreq ifr = { .ifr_data = (void *)&info };
 
-	if (netdev_ioctl(dev, SIOCETHTOOL, "describe the module", &ifr) != 0)
+	if (mdv_netdev_ioctl(dev, SIOCETHTOOL, "describe the module", &ifr) != 0)
 		return -rte_errno;
 	*module = (struct mdv_module){ .type = info.type, .bytes = info.eeprom_len };
 	return 0;
@@ -428,7 +435,7 @@ verbs_module_read(struct mdv_dev *dev, uint32_t offset, uint32_t bytes, uint8_t 
 	eeprom->cmd = ETHTOOL_GMODULEEEPROM;
 	eeprom->offset = offset;
 	eeprom->len = bytes;
-	ret = netdev_ioctl(dev, SIOCETHTOOL, "read the module", &ifr);
+	ret = mdv_netdev_ioctl(dev, SIOCETHTOOL, "read the module", &ifr);
 	if (ret == 0)
 		memcpy(data, eeprom->data, bytes);
 	free(eeprom);
@@ -512,6 +519,7 @@ verbs_link(struct mdv_dev *dev, struct mdv_link *link)
 {
 	struct ibv_port_attr attr;
 	int err = MDV_RETRY_ERR(dev, ibv_query_port(dev->ibv, mdv_own(dev)->ib_port, &attr));
+	uint32_t supported[MDV_LINK_MODE_WORDS];
 
 	if (err != 0) {
 		mdv_suspect_if(dev, err);
@@ -519,7 +527,8 @@ verbs_link(struct mdv_dev *dev, struct mdv_link *link)
 	}
 	link->up = attr.state == IBV_PORT_ACTIVE;
 	/* Prefer the speed of the interface: verbs have no lane of 1 Gb/s. */
-	link->speed_mbps = link->up ? mdv_ethtool_speed_mbps(dev) : 0;
+	if (!link->up || mdv_ethtool_link(dev, &link->speed_mbps, supported) != 0)
+		link->speed_mbps = 0;
 	if (link->speed_mbps == 0 && attr.active_width < RTE_DIM(lanes_of_width) &&
 	    attr.active_speed < RTE_DIM(mbps_of_speed))
 		link->speed_mbps = lanes_of_width[attr.active_width] * mbps_of_speed[attr.active_speed];
@@ -552,6 +561,9 @@ const struct mdv_port_ops mdv_verbs_port = {
 	.up_set = verbs_up_set,
 	.pause_get = verbs_pause_get,
 	.pause_set = verbs_pause_set,
+	.fec_caps = mdv_verbs_fec_caps,
+	.fec_get = mdv_verbs_fec_get,
+	.fec_set = mdv_verbs_fec_set,
 	.module_info = verbs_module_info,
 	.module_read = verbs_module_read,
 };

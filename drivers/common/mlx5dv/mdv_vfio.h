@@ -66,5 +66,9 @@ extern const struct mdv_port_ops mdv_vfio_port;
 /* As in struct mdv_port_ops (mdv_vfio_module.c). */
 int mdv_vfio_module_info(struct mdv_dev *dev, struct mdv_module *module);
 int mdv_vfio_module_read(struct mdv_dev *dev, uint32_t offset, uint32_t bytes, uint8_t *data);
+/* The same (mdv_fec.c). */
+int mdv_vfio_fec_caps(struct mdv_dev *dev, struct mdv_fec_cap caps[MDV_FEC_SPEEDS]);
+int mdv_vfio_fec_get(struct mdv_dev *dev, uint32_t *mode);
+int mdv_vfio_fec_set(struct mdv_dev *dev, uint32_t mode);
 
 #endif /* MDV_VFIO_H */

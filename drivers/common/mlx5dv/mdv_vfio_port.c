@@ -520,6 +520,9 @@ const struct mdv_port_ops mdv_vfio_port = {
 	.pause_get = vfio_pause_get,
 	.pause_set = vfio_pause_set,
 	.loopback_set = vfio_loopback_set,
+	.fec_caps = mdv_vfio_fec_caps,
+	.fec_get = mdv_vfio_fec_get,
+	.fec_set = mdv_vfio_fec_set,
 	.module_info = mdv_vfio_module_info,
 	.module_read = mdv_vfio_module_read,
 };

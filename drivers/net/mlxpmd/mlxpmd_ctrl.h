@@ -60,6 +60,11 @@ uint32_t mlxpmd_link_speed_capa(struct rte_eth_dev *eth_dev);
 int mlxpmd_flow_ctrl_get(struct rte_eth_dev *eth_dev, struct rte_eth_fc_conf *conf);
 /** What the application sets stays at close, as by `ethtool -A`. */
 int mlxpmd_flow_ctrl_set(struct rte_eth_dev *eth_dev, struct rte_eth_fc_conf *conf);
+/** Through verbs one entry, with the speed of the link: the kernel's modes are those of all speeds. */
+int mlxpmd_fec_get_capability(struct rte_eth_dev *eth_dev, struct rte_eth_fec_capa *capa, unsigned int num);
+int mlxpmd_fec_get(struct rte_eth_dev *eth_dev, uint32_t *capa);
+/** It stays at close, as by `ethtool --set-fec`. */
+int mlxpmd_fec_set(struct rte_eth_dev *eth_dev, uint32_t capa);
 int mlxpmd_module_info(struct rte_eth_dev *eth_dev, struct rte_eth_dev_module_info *info);
 int mlxpmd_module_eeprom(struct rte_eth_dev *eth_dev, struct rte_dev_eeprom_info *info);
 /** The device parses tunnels at the ports that IANA assigned, and at no other: 0 for these; -ENOTSUP. */

@@ -2,6 +2,8 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Settings of the physical port that do not concern queues. */
 
+#include <assert.h>
+
 #include <rte_geneve.h>
 #include <rte_vxlan.h>
 
@@ -41,6 +43,61 @@ mlxpmd_flow_ctrl_set(struct rte_eth_dev *eth_dev, struct rte_eth_fc_conf *conf)
 	if (port->mdv->caps.vf)
 		return MLXPMD_FAIL(ENOTSUP, "port %u: flow control is set by the physical function", port->port_id);
 	return port->mdv->port->pause_set(port->mdv, &pause);
+}
+
+static_assert(MDV_FEC_OFF == RTE_ETH_FEC_MODE_CAPA_MASK(NOFEC) && MDV_FEC_AUTO == RTE_ETH_FEC_MODE_CAPA_MASK(AUTO) &&
+	      MDV_FEC_BASER == RTE_ETH_FEC_MODE_CAPA_MASK(BASER) && MDV_FEC_RS == RTE_ETH_FEC_MODE_CAPA_MASK(RS),
+	      "modes of forward error correction");
+
+static int
+fec_caps(const struct mlxpmd_port *port, struct mdv_fec_cap caps[MDV_FEC_SPEEDS])
+{
+	if (port->mdv->caps.vf)
+		return MLXPMD_FAIL(ENOTSUP, "port %u: forward error correction is the physical function's",
+				   port->port_id);
+	return port->mdv->port->fec_caps(port->mdv, caps);
+}
+
+int
+mlxpmd_fec_get_capability(struct rte_eth_dev *eth_dev, struct rte_eth_fec_capa *capa, unsigned int num)
+{
+	struct mdv_fec_cap caps[MDV_FEC_SPEEDS];
+	int n = fec_caps(MLXPMD_PORT(eth_dev), caps);
+
+	for (int i = 0; i < n && (unsigned int)n <= num; i++)
+		capa[i] = (struct rte_eth_fec_capa){ .speed = caps[i].speed_mbps, .capa = caps[i].modes };
+	return n;
+}
+
+int
+mlxpmd_fec_get(struct rte_eth_dev *eth_dev, uint32_t *capa)
+{
+	struct mdv_fec_cap caps[MDV_FEC_SPEEDS];
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	int rc = fec_caps(port, caps);
+
+	return rc < 0 ? rc : port->mdv->port->fec_get(port->mdv, capa);
+}
+
+int
+mlxpmd_fec_set(struct rte_eth_dev *eth_dev, uint32_t capa)
+{
+	struct mdv_fec_cap caps[MDV_FEC_SPEEDS];
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	int n = fec_caps(port, caps);
+	uint32_t known = 0;
+
+	if (n < 0)
+		return n;
+	for (int i = 0; i < n; i++)
+		known |= caps[i].modes;
+	if ((capa & ~known) != 0)
+		return MLXPMD_FAIL(EINVAL, "port %u: forward error correction %#x: the port has %#x", port->port_id,
+				   capa, known);
+	if ((capa & (capa - 1)) != 0)
+		return MLXPMD_FAIL((capa & MDV_FEC_AUTO) != 0 ? ENOTSUP : EINVAL, "port %u: forward error correction "
+				   "%#x: the device takes one mode, or selects among all", port->port_id, capa);
+	return port->mdv->port->fec_set(port->mdv, capa);
 }
 
 int
