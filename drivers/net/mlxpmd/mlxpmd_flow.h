@@ -329,8 +329,18 @@ void mlxpmd_flow_remove(struct mlxpmd_port *port, struct rte_flow *flow);
 /** Count or age of a flow, as rte_flow_query(). */
 int mlxpmd_flow_read(struct rte_flow *flow, const struct rte_flow_action *action, void *data,
 		     struct rte_flow_error *error);
+
+/* ---- rules of flows (mlxpmd_flow_rule.c) ---- */
+
+/**
+ * A priority of rte_flow is three of the device: for headers of layer 4, of layer 3, and others; classes of RSS need
+ * them, too.
+ */
+#define MLXPMD_FLOW_DEPTHS 3u
 /** What a flow matches. */
 void mlxpmd_flow_match(const struct rte_flow *flow, struct mdv_match *m);
+/** Creates the rules of a flow if the port is started, or destroys them. 0 or -errno, logged. */
+int mlxpmd_flow_apply(struct mlxpmd_port *port, struct rte_flow *flow, bool apply);
 
 /* ---- ageing (mlxpmd_flow_age.c) ---- */
 /** Begins to count a flow's age. NULL with rte_errno, logged. Freed with free(). */
