@@ -65,6 +65,8 @@ int do_flow_group(void);
 int do_flow_multicast(void);
 int do_flow_change(void);
 int do_flow_change_group(void);
+/** Gives the flow of do_flow_group() other actions, if the release of DPDK can. */
+int do_flow_update(void);
 /** Reads the counter of the flow that do_flow_rss() created. */
 int do_flow_query(void);
 /** Destroys the flow. */

@@ -10,6 +10,8 @@
 #include <rte_ethdev.h>
 #include <rte_flow.h>
 
+#include <mdv_compat.h>
+
 #include "sweep.h"
 
 /* Its frames pass by other rules than those of the flows. */
@@ -122,6 +124,15 @@ int
 do_flow_change_group(void)
 {
 	return create(7, gre_pattern, change_actions);
+}
+
+int
+do_flow_update(void)
+{
+	struct rte_flow_error error;
+	int rc = rte_flow_actions_update(SWEEP_PORT, flow, queue_actions, &error);
+
+	return rc == -ENOSYS ? 0 : rc;
 }
 
 int

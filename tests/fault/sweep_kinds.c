@@ -90,7 +90,7 @@ command_disarm(unsigned int i, struct hit *hit)
 static bool
 command_destroys(const struct hit *hit)
 {
-	return begins(hit->name, "DESTROY_") || begins(hit->name, "DEALLOC_");
+	return begins(hit->name, "DESTROY_") || begins(hit->name, "DEALLOC_") || begins(hit->name, "DELETE_");
 }
 
 static bool

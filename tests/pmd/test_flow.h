@@ -59,6 +59,11 @@ void flow_egress(void);
 struct rte_mbuf *flow_sent(uint16_t tx_queue, const struct pmd_frame *frame);
 /** test_flow_senders.c: flows of sent packets by what is not in the packet; as flow_egress(). */
 void flow_senders(void);
+/**
+ * test_flow_update.c: the same; flow queues 0 and 1 exist, and queue 0 has no results. Leaves flows and operations for
+ * the end of the port.
+ */
+void flow_update(void);
 /** test_flow_refusals.c: PORT_A has QUEUES receive queues, and no flows. */
 void flow_refusals(void);
 

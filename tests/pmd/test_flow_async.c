@@ -476,6 +476,7 @@ flow_async(void)
 	equal();
 	constants();
 	indirect();
+	flow_update();
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
 	CHECK_EQ(rte_flow_configure(PORT_A, &none, 1, queues, &error), -EBUSY);
 	CHECK_OK(rte_eth_dev_start(PORT_A));

@@ -68,41 +68,55 @@ struct rte_flow_item_tx_queue {
 
 /* ---- 24.03: rte_flow_driver.h has the operations of flow queues in a structure of their own ---- */
 /**
- * Initialises these operations, of functions whose names begin with prefix: MDV_FLOW_OPS_ASYNC() in struct
- * rte_flow_ops, MDV_FLOW_FP_OPS() as a structure that MDV_FLOW_FP_OPS_SET() gives to the port. The releases before do
- * not check that there is a function.
+ * These operations, of functions whose names begin with prefix: MDV_FLOW_OPS_ASYNC() initialises them in struct
+ * rte_flow_ops, MDV_FLOW_FP_OPS_SET() gives them to the port. ethdev does not check that there is a function: what the
+ * driver has not is ethdev's own there, which refuses.
  */
-#define MDV_FLOW_OPS_QUEUES(prefix) \
-	.async_create = prefix##create, \
-	.async_destroy = prefix##destroy, \
-	.push = prefix##push, \
-	.pull = prefix##pull, \
-	.async_action_handle_create = prefix##handle_create, \
-	.async_action_handle_destroy = prefix##handle_destroy, \
-	.async_action_handle_update = prefix##handle_update, \
-	.async_action_handle_query = prefix##handle_query,
+#define MDV_OP_INIT(member, function) .member = function,
+#define MDV_OP_ASSIGN(member, function) ops_.member = function;
+#define MDV_FLOW_OPS_QUEUES(op, prefix) \
+	op(async_create, prefix##create) \
+	op(async_destroy, prefix##destroy) \
+	op(push, prefix##push) \
+	op(pull, prefix##pull) \
+	op(async_action_handle_create, prefix##handle_create) \
+	op(async_action_handle_destroy, prefix##handle_destroy) \
+	op(async_action_handle_update, prefix##handle_update) \
+	op(async_action_handle_query, prefix##handle_query) \
+	MDV_FLOW_OPS_BY_INDEX(op, prefix) \
+	MDV_FLOW_OPS_ASYNC_UPDATE(op, prefix)
 #if RTE_VERSION < RTE_VERSION_NUM(23, 3, 0, 0)
-#define MDV_FLOW_OPS_BY_INDEX(prefix)
+#define MDV_FLOW_OPS_BY_INDEX(op, prefix)
 #else
-#define MDV_FLOW_OPS_BY_INDEX(prefix) .async_create_by_index = prefix##create_by_index,
+#define MDV_FLOW_OPS_BY_INDEX(op, prefix) op(async_create_by_index, prefix##create_by_index)
 #endif
 #if RTE_VERSION < RTE_VERSION_NUM(23, 7, 0, 0)
-#define MDV_FLOW_OPS_UPDATE(prefix)
+#define MDV_FLOW_OPS_UPDATE(op, prefix)
+#define MDV_FLOW_OPS_ASYNC_UPDATE(op, prefix)
+/* For tests: what a driver without the operation returns. */
+#define rte_flow_actions_update(port_id, flow, actions, error) \
+	((void)(flow), (void)(actions), (void)(error), -ENOSYS)
+#define rte_flow_async_actions_update(port_id, queue_id, attr, flow, actions, index, user_data, error) \
+	((void)(attr), (void)(flow), (void)(actions), (void)(error), -ENOSYS)
 #else
-#define MDV_FLOW_OPS_UPDATE(prefix) .async_actions_update = prefix##actions_update,
+#define MDV_FLOW_OPS_UPDATE(op, prefix) op(actions_update, prefix##actions_update)
+#define MDV_FLOW_OPS_ASYNC_UPDATE(op, prefix) op(async_actions_update, prefix##actions_update)
 #endif
 #if RTE_VERSION < RTE_VERSION_NUM(24, 3, 0, 0)
-#define MDV_FLOW_OPS_ASYNC(prefix) \
-	MDV_FLOW_OPS_QUEUES(prefix) MDV_FLOW_OPS_BY_INDEX(prefix) MDV_FLOW_OPS_UPDATE(prefix)
-#define MDV_FLOW_FP_OPS(name, prefix)
-#define MDV_FLOW_FP_OPS_SET(eth_dev, name)
+#define MDV_FLOW_OPS_ASYNC(prefix) MDV_FLOW_OPS_QUEUES(MDV_OP_INIT, prefix)
+#define MDV_FLOW_FP_OPS_SET(eth_dev, prefix)
 #else
 #define MDV_FLOW_OPS_ASYNC(prefix)
-#define MDV_FLOW_FP_OPS(name, prefix) \
-static const struct rte_flow_fp_ops name = { \
-	MDV_FLOW_OPS_QUEUES(prefix) MDV_FLOW_OPS_BY_INDEX(prefix) MDV_FLOW_OPS_UPDATE(prefix) \
-};
-#define MDV_FLOW_FP_OPS_SET(eth_dev, name) ((eth_dev)->flow_fp_ops = &(name))
+/* All ports have one structure, which is written before the first one uses it. */
+#define MDV_FLOW_FP_OPS_SET(eth_dev, prefix) do { \
+	static struct rte_flow_fp_ops fp_ops_; \
+	struct rte_flow_fp_ops ops_ = rte_flow_fp_default_ops; \
+ \
+	MDV_FLOW_OPS_QUEUES(MDV_OP_ASSIGN, prefix) \
+	if (fp_ops_.push == NULL) \
+		fp_ops_ = ops_; \
+	(eth_dev)->flow_fp_ops = &fp_ops_; \
+} while (0)
 #endif
 
 /* ---- 23.11: a field of rte_flow has its index apart from the level of encapsulation; 24.03: another name ---- */

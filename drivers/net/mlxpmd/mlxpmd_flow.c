@@ -43,6 +43,17 @@ mlxpmd_flow_attr_check(const struct rte_flow_attr *attr, struct rte_flow_error *
 	return 0;
 }
 
+/** The actions, when the pattern has been compiled. */
+static int
+actions_compile(struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struct rte_flow_action *actions,
+		struct mlxpmd_flow_compiled *c, struct rte_flow_error *error)
+{
+	int rc = mlxpmd_flow_actions_compile(port, attr, actions, &c->actions, error);
+
+	return rc == 0 ? mlxpmd_flow_change_compile(port, attr, &c->pattern, actions, &c->actions, &c->change, error) :
+			 rc;
+}
+
 static int
 compile(struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struct rte_flow_item *items,
 	const struct rte_flow_action *actions, struct mlxpmd_flow_compiled *c, struct rte_flow_error *error)
@@ -51,17 +62,13 @@ compile(struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struct
 
 	if (rc == 0)
 		rc = mlxpmd_flow_pattern_compile(port, items, attr->egress, false, NULL, &c->pattern, error);
-	if (rc == 0)
-		rc = mlxpmd_flow_actions_compile(port, attr, actions, &c->actions, error);
-	if (rc == 0)
-		rc = mlxpmd_flow_change_compile(port, attr, &c->pattern, actions, &c->actions, &c->change, error);
-	return rc;
+	return rc == 0 ? actions_compile(port, attr, actions, c, error) : rc;
 }
 
 /* ------------------------------------------------------------------ flows */
 
-static void
-flow_free(struct mlxpmd_port *port, struct rte_flow *flow)
+void
+mlxpmd_flow_free(struct mlxpmd_port *port, struct rte_flow *flow)
 {
 	for (unsigned int i = 0; i < RTE_DIM(flow->handle); i++)
 		if (flow->handle[i] != NULL)
@@ -110,6 +117,8 @@ flow_alloc(const struct mlxpmd_port *port, const struct rte_flow_attr *attr, con
 	flow->priority = attr->priority;
 	flow->depth = c->pattern.depth;
 	flow->tx_queue = c->pattern.tx_queue;
+	flow->inner_type = (uint16_t)c->pattern.tunnel;
+	flow->inner_eth = c->pattern.inner_eth;
 	flow->egress = attr->egress;
 	/* There are no rules of the port's own for sent packets. */
 	flow->multicast = attr->group == 0 && !attr->egress && port->mdv->mode != MDV_OPEN_VFIO && match_multicast(m);
@@ -155,14 +164,6 @@ flow_share(struct mlxpmd_port *port, struct rte_flow *flow, const struct rte_flo
 	return 0;
 }
 
-static void
-flow_insert(struct mlxpmd_port *port, struct rte_flow *flow)
-{
-	TAILQ_INSERT_TAIL(&port->flows->list, flow, next);
-	port->flows->n++;
-	port->flows->nb_multicast += flow->multicast;
-}
-
 void
 mlxpmd_flow_remove(struct mlxpmd_port *port, struct rte_flow *flow)
 {
@@ -170,7 +171,7 @@ mlxpmd_flow_remove(struct mlxpmd_port *port, struct rte_flow *flow)
 	TAILQ_REMOVE(&port->flows->list, flow, next);
 	port->flows->n--;
 	port->flows->nb_multicast -= flow->multicast;
-	flow_free(port, flow);
+	mlxpmd_flow_free(port, flow);
 }
 
 /** Sets *error unless a part has done so: what the device refused. */
@@ -186,9 +187,10 @@ flow_refuse(struct rte_flow_error *error, const struct rte_flow_error *refused, 
 	return rc;
 }
 
-struct rte_flow *
-mlxpmd_flow_add(struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struct mlxpmd_flow_compiled *c,
-		struct rte_flow_error *error)
+/** As mlxpmd_flow_add(), but not among the port's. */
+static struct rte_flow *
+flow_new(struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struct mlxpmd_flow_compiled *c,
+	 struct rte_flow_error *error)
 {
 	struct rte_flow *flow = flow_alloc(port, attr, c);
 	struct rte_flow_error refused = { .type = RTE_FLOW_ERROR_TYPE_NONE };
@@ -198,15 +200,28 @@ mlxpmd_flow_add(struct mlxpmd_port *port, const struct rte_flow_attr *attr, cons
 		(void)mlxpmd_flow_refuse(error, ENOMEM, RTE_FLOW_ERROR_TYPE_HANDLE, NULL, "no memory for a flow");
 		return NULL;
 	}
-	flow_insert(port, flow);
 	rc = flow_share(port, flow, attr, &c->actions, &refused);
 	if (rc == 0)
 		rc = mlxpmd_flow_change_get(port, flow, &c->change);
 	if (rc == 0)
 		return flow;
-	mlxpmd_flow_remove(port, flow);
+	mlxpmd_flow_free(port, flow);
 	(void)flow_refuse(error, &refused, rc);
 	return NULL;
+}
+
+struct rte_flow *
+mlxpmd_flow_add(struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struct mlxpmd_flow_compiled *c,
+		struct rte_flow_error *error)
+{
+	struct rte_flow *flow = flow_new(port, attr, c, error);
+
+	if (flow == NULL)
+		return NULL;
+	TAILQ_INSERT_TAIL(&port->flows->list, flow, next);
+	port->flows->n++;
+	port->flows->nb_multicast += flow->multicast;
+	return flow;
 }
 
 int
@@ -225,6 +240,74 @@ mlxpmd_flow_run(struct mlxpmd_port *port, struct rte_flow *flow, struct rte_flow
 		return 0;
 	flow->idle = true;
 	return flow_refuse(error, &none, rc);
+}
+
+/* ------------------------------------------------------------------ other actions */
+
+/** Attributes with which a flow was created. */
+static struct rte_flow_attr
+attr_of(const struct rte_flow *flow)
+{
+	return (struct rte_flow_attr){
+		.group = flow->group != NULL ? flow->group->number : 0, .priority = flow->priority,
+		.ingress = !flow->egress, .egress = flow->egress,
+	};
+}
+
+void
+mlxpmd_flow_pattern_of(const struct rte_flow *flow, struct mlxpmd_flow_pattern *pattern)
+{
+	*pattern = (struct mlxpmd_flow_pattern){
+		.depth = flow->depth, .tunnel = (enum rte_flow_item_type)flow->inner_type,
+		.inner_eth = flow->inner_eth, .tx_queue = flow->tx_queue,
+	};
+	mlxpmd_flow_words(flow, &pattern->match);
+}
+
+/*
+ * New rules are created beside the old ones, of equal match, which firmware takes (mlx5_core, en_tc.c,
+ * FLOW_ACT_NO_APPEND). The kernel's table would give one rule both destinations, or refuse (fs_core.c, add_rule_fg()).
+ */
+struct rte_flow *
+mlxpmd_flow_other(struct mlxpmd_port *port, const struct rte_flow *flow, const struct mlxpmd_flow_compiled *c,
+		  struct rte_flow_error *error)
+{
+	const struct rte_flow_attr attr = attr_of(flow);
+
+	if (flow->group != NULL || port->mdv->mode == MDV_OPEN_VFIO)
+		return flow_new(port, &attr, c, error);
+	(void)mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_HANDLE, flow,
+				 "a flow of group 0 keeps its actions, because the kernel's rules do: jump to a group "
+				 "above 0, whose flows get others");
+	return NULL;
+}
+
+int
+mlxpmd_flow_update(struct mlxpmd_port *port, struct rte_flow *flow, struct rte_flow *other,
+		   struct rte_flow_error *error)
+{
+	const struct rte_flow was = *flow;
+	int rc = mlxpmd_flow_run(port, other, error);
+
+	if (rc == 0) {
+		/* Handle and operations stay, and the match is equal. */
+		*flow = *other;
+		flow->next = was.next;
+		flow->ops = was.ops;
+		flow->leaves = was.leaves;
+		flow->queue = was.queue;
+		flow->made_from = was.made_from;
+		if (flow->age != NULL && flow->age->context == other)
+			flow->age->context = flow;
+		*other = was;
+		other->made_from = NULL;
+		rc = mlxpmd_flow_apply(port, other, false);
+		if (rc != 0)
+			(void)mlxpmd_flow_refuse(error, -rc, RTE_FLOW_ERROR_TYPE_HANDLE, flow,
+						 "the device has kept a rule with the old actions: %s", rte_strerror(-rc));
+	}
+	mlxpmd_flow_free(port, other);
+	return rc;
 }
 
 /* ------------------------------------------------------------------ operations */
@@ -266,17 +349,45 @@ flow_create(struct rte_eth_dev *eth_dev, const struct rte_flow_attr *attr, const
 }
 
 static int
+ops_check(const struct rte_flow *flow, struct rte_flow_error *error)
+{
+	return flow->ops == 0 ? 0 : mlxpmd_flow_refuse(error, EBUSY, RTE_FLOW_ERROR_TYPE_HANDLE, flow,
+						       "an operation on the flow is not pushed yet");
+}
+
+static int
 flow_destroy(struct rte_eth_dev *eth_dev, struct rte_flow *flow, struct rte_flow_error *error)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
-	int rc = 0;
+	int rc;
 
 	pthread_mutex_lock(&port->lock);
-	if (flow->ops != 0)
-		rc = mlxpmd_flow_refuse(error, EBUSY, RTE_FLOW_ERROR_TYPE_HANDLE, flow,
-					"an operation on the flow is not pushed yet");
-	else
+	rc = ops_check(flow, error);
+	if (rc == 0)
 		mlxpmd_flow_remove(port, flow);
+	pthread_mutex_unlock(&port->lock);
+	return rc;
+}
+
+int
+mlxpmd_flow_actions_update(struct rte_eth_dev *eth_dev, struct rte_flow *flow, const struct rte_flow_action actions[],
+			   struct rte_flow_error *error)
+{
+	const struct rte_flow_attr attr = attr_of(flow);
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct mlxpmd_flow_compiled c;
+	struct rte_flow *other;
+	int rc;
+
+	pthread_mutex_lock(&port->lock);
+	mlxpmd_flow_pattern_of(flow, &c.pattern);
+	rc = ops_check(flow, error);
+	if (rc == 0)
+		rc = actions_compile(port, &attr, actions, &c, error);
+	if (rc == 0) {
+		other = mlxpmd_flow_other(port, flow, &c, error);
+		rc = other != NULL ? mlxpmd_flow_update(port, flow, other, error) : -rte_errno;
+	}
 	pthread_mutex_unlock(&port->lock);
 	return rc;
 }
@@ -369,9 +480,9 @@ static const struct rte_flow_ops flow_ops = {
 	.actions_template_destroy = mlxpmd_flow_actions_template_destroy,
 	.template_table_create = mlxpmd_flow_table_create,
 	.template_table_destroy = mlxpmd_flow_table_destroy,
+	MDV_FLOW_OPS_UPDATE(MDV_OP_INIT, mlxpmd_flow_)
 	MDV_FLOW_OPS_ASYNC(mlxpmd_flow_async_)
 };
-MDV_FLOW_FP_OPS(flow_fp_ops, mlxpmd_flow_async_)
 
 int
 mlxpmd_flow_ops_get(struct rte_eth_dev *eth_dev __rte_unused, const struct rte_flow_ops **ops)
@@ -407,7 +518,7 @@ mlxpmd_flows_up(struct mlxpmd_port *port)
 	TAILQ_INIT(&flows->actions_templates);
 	TAILQ_INIT(&flows->tables);
 	port->flows = flows;
-	MDV_FLOW_FP_OPS_SET(port->eth_dev, flow_fp_ops);
+	MDV_FLOW_FP_OPS_SET(port->eth_dev, mlxpmd_flow_async_);
 	return 0;
 }
 

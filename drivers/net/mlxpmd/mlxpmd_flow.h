@@ -288,6 +288,8 @@ struct rte_flow {
 	bool egress;
 	bool idle;	/**< Has no rules: the operation that creates it is not pushed, or has failed. */
 	uint8_t ops;	/**< Operations on it that are not pushed, all in one queue. */
+	bool inner_eth;	/**< Of its pattern, */
+	uint16_t inner_type; /**< as the item of the tunnel. */
 	struct rte_flow_template_table *made_from; /**< NULL: by rte_flow_create(). */
 	struct mlxpmd_flow_group *group; /**< NULL: group 0. */
 	struct mlxpmd_flow_group *jump;
@@ -326,6 +328,25 @@ struct rte_flow *mlxpmd_flow_add(struct mlxpmd_port *port, const struct rte_flow
 /** Ends its idleness: creates its rules, if the port is started. -errno, and it stays idle; *error is set. */
 int mlxpmd_flow_run(struct mlxpmd_port *port, struct rte_flow *flow, struct rte_flow_error *error);
 void mlxpmd_flow_remove(struct mlxpmd_port *port, struct rte_flow *flow);
+/** The pattern of a flow, as it was compiled. */
+void mlxpmd_flow_pattern_of(const struct rte_flow *flow, struct mlxpmd_flow_pattern *pattern);
+/**
+ * A flow with the pattern of another one and other actions, idle and not among those of the port, for
+ * mlxpmd_flow_update(). NULL with rte_errno, *error is set.
+ */
+struct rte_flow *mlxpmd_flow_other(struct mlxpmd_port *port, const struct rte_flow *flow,
+				   const struct mlxpmd_flow_compiled *c, struct rte_flow_error *error);
+/**
+ * Gives a flow the actions of other, which is freed. Packets match the old rules until they match the new ones. -errno,
+ * and the flow is as before, unless the device has refused to destroy an old rule; *error is set.
+ */
+int mlxpmd_flow_update(struct mlxpmd_port *port, struct rte_flow *flow, struct rte_flow *other,
+		       struct rte_flow_error *error);
+/** Frees a flow that has no rules and is not among those of the port. */
+void mlxpmd_flow_free(struct mlxpmd_port *port, struct rte_flow *flow);
+/** ethdev's operation rte_flow_actions_update(); it takes the lock. */
+int mlxpmd_flow_actions_update(struct rte_eth_dev *eth_dev, struct rte_flow *flow,
+			       const struct rte_flow_action actions[], struct rte_flow_error *error);
 /** Count or age of a flow, as rte_flow_query(). */
 int mlxpmd_flow_read(struct rte_flow *flow, const struct rte_flow_action *action, void *data,
 		     struct rte_flow_error *error);
@@ -337,6 +358,8 @@ int mlxpmd_flow_read(struct rte_flow *flow, const struct rte_flow_action *action
  * them, too.
  */
 #define MLXPMD_FLOW_DEPTHS 3u
+/** The match of a flow without its SQ. */
+void mlxpmd_flow_words(const struct rte_flow *flow, struct mdv_match *m);
 /** What a flow matches. */
 void mlxpmd_flow_match(const struct rte_flow *flow, struct mdv_match *m);
 /** Creates the rules of a flow if the port is started, or destroys them. 0 or -errno, logged. */

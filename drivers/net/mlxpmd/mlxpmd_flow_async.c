@@ -13,7 +13,7 @@
 #define QUEUE_SIZE_MAX 65536u
 #define QUEUE_SIZE_DEFAULT 64u
 
-enum op_kind { OP_CREATE, OP_DESTROY, OP_HANDLE_CREATE, OP_HANDLE_DESTROY, OP_HANDLE_QUERY };
+enum op_kind { OP_CREATE, OP_UPDATE, OP_DESTROY, OP_HANDLE_CREATE, OP_HANDLE_DESTROY, OP_HANDLE_QUERY };
 
 /** An operation, then its result. */
 struct op {
@@ -24,7 +24,10 @@ struct op {
 		struct rte_flow *flow;
 		struct rte_flow_action_handle *handle;
 	};
-	void *data;		/**< Of a query. */
+	union {
+		void *data;	/**< Of a query. */
+		struct rte_flow *other; /**< Of an update. */
+	};
 };
 
 /** The operations pulled..done have results, those of done..enqueued are not pushed yet. All three only grow. */
@@ -51,6 +54,9 @@ op_run(struct mlxpmd_port *port, struct op *op)
 	case OP_CREATE:
 		op->flow->ops--;
 		return mlxpmd_flow_run(port, op->flow, &error);
+	case OP_UPDATE:
+		op->flow->ops--;
+		return mlxpmd_flow_update(port, op->flow, op->other, &error);
 	case OP_DESTROY:
 		mlxpmd_flow_remove(port, op->flow);
 		return 0;
@@ -160,20 +166,20 @@ mlxpmd_flow_async_create_by_index(struct rte_eth_dev *eth_dev __rte_unused, uint
 				  struct rte_flow_error *error)
 {
 	(void)mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-				 "flows are inserted by pattern, not by index");
+				 MLXPMD_FLOW_NO_INDEX);
 	return NULL;
 }
 
-/** A flow is destroyed once, after the operation that creates it: queues are pushed in any order. */
+/** A flow is destroyed once, after all other operations on it: queues are pushed in any order. */
 static int
-destroy_check(const struct rte_flow *flow, uint32_t queue_id, struct rte_flow_error *error)
+flow_check(const struct rte_flow *flow, uint32_t queue_id, struct rte_flow_error *error)
 {
 	if (flow->leaves)
 		return mlxpmd_flow_refuse(error, EBUSY, RTE_FLOW_ERROR_TYPE_HANDLE, flow,
 					  "an operation that destroys the flow is not pushed yet");
 	if (flow->ops != 0 && flow->queue != queue_id)
 		return mlxpmd_flow_refuse(error, EBUSY, RTE_FLOW_ERROR_TYPE_HANDLE, flow,
-					  "the operation that creates the flow is not pushed yet, in flow queue %u",
+					  "an operation on the flow is not pushed yet, in flow queue %u",
 					  flow->queue);
 	return 0;
 }
@@ -187,7 +193,7 @@ mlxpmd_flow_async_destroy(struct rte_eth_dev *eth_dev, uint32_t queue_id, const 
 
 	if (queue == NULL)
 		return -rte_errno;
-	if (destroy_check(flow, queue_id, error) != 0) {
+	if (flow_check(flow, queue_id, error) != 0) {
 		pthread_mutex_unlock(&port->lock);
 		return -rte_errno;
 	}
@@ -199,14 +205,27 @@ mlxpmd_flow_async_destroy(struct rte_eth_dev *eth_dev, uint32_t queue_id, const 
 }
 
 int
-mlxpmd_flow_async_actions_update(struct rte_eth_dev *eth_dev __rte_unused, uint32_t queue_id __rte_unused,
-				 const struct rte_flow_op_attr *attr __rte_unused, struct rte_flow *flow,
-				 const struct rte_flow_action actions[] __rte_unused,
-				 uint8_t actions_index __rte_unused, void *user_data __rte_unused,
-				 struct rte_flow_error *error)
+mlxpmd_flow_async_actions_update(struct rte_eth_dev *eth_dev, uint32_t queue_id, const struct rte_flow_op_attr *attr,
+				 struct rte_flow *flow, const struct rte_flow_action actions[], uint8_t actions_index,
+				 void *user_data, struct rte_flow_error *error)
 {
-	return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_HANDLE, flow,
-				  "a flow keeps its actions: create another one, then destroy this one");
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct mlxpmd_flow_queue *queue = queue_lock_free(port, queue_id, error);
+	struct rte_flow *other = NULL;
+
+	if (queue == NULL)
+		return -rte_errno;
+	if (flow_check(flow, queue_id, error) == 0)
+		other = mlxpmd_flow_table_other(port, flow, actions, actions_index, error);
+	if (other == NULL) {
+		pthread_mutex_unlock(&port->lock);
+		return -rte_errno;
+	}
+	flow->ops++;
+	flow->queue = (uint16_t)queue_id;
+	op_enqueue(port, queue, attr,
+		   &(struct op){ .kind = OP_UPDATE, .user_data = user_data, .flow = flow, .other = other });
+	return 0;
 }
 
 int
@@ -357,13 +376,15 @@ configure_check(const struct mlxpmd_port *port, const struct rte_flow_port_attr 
 
 /** Drops operations that are not pushed, which leaves indirect actions without users. */
 static void
-queue_remove(struct mlxpmd_flow_queue *queue)
+queue_remove(struct mlxpmd_port *port, struct mlxpmd_flow_queue *queue)
 {
 	for (; queue->done != queue->enqueued; queue->done++) {
 		const struct op *op = op_at(queue, queue->done);
 
 		if (op->kind == OP_HANDLE_DESTROY || op->kind == OP_HANDLE_QUERY)
 			op->handle->ops--;
+		else if (op->kind == OP_UPDATE)
+			mlxpmd_flow_free(port, op->other);
 	}
 	free(queue);
 }
@@ -374,7 +395,7 @@ mlxpmd_flow_queues_remove(struct mlxpmd_port *port)
 	struct mlxpmd_flows *flows = port->flows;
 
 	for (uint16_t i = 0; i < flows->nb_queues; i++)
-		queue_remove(flows->queues[i]);
+		queue_remove(port, flows->queues[i]);
 	free(flows->queues);
 	flows->queues = NULL;
 	flows->nb_queues = 0;

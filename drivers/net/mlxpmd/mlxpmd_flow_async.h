@@ -14,6 +14,10 @@
 
 #include "mlxpmd_flow.h"
 
+/** Why flows have no index: that of the entry which a packet's hash selects, as tables by command do not. */
+#define MLXPMD_FLOW_NO_INDEX "flows are inserted by pattern: the device's tables by command compare entries, and select " \
+			     "none by its index"
+
 /* ---- templates (mlxpmd_flow_template.c) ---- */
 
 struct rte_flow_pattern_template {
@@ -65,6 +69,10 @@ struct rte_flow *mlxpmd_flow_table_add(struct mlxpmd_port *port, struct rte_flow
 				       const struct rte_flow_item *items, uint8_t pattern_index,
 				       const struct rte_flow_action *actions, uint8_t actions_index,
 				       struct rte_flow_error *error);
+/** As mlxpmd_flow_other(), of a flow of a table. */
+struct rte_flow *mlxpmd_flow_table_other(struct mlxpmd_port *port, const struct rte_flow *flow,
+					 const struct rte_flow_action *actions, uint8_t actions_index,
+					 struct rte_flow_error *error);
 /** Whether there are templates. */
 bool mlxpmd_flow_templates_exist(const struct mlxpmd_port *port);
 /** Destroys all, when there are no flows. */

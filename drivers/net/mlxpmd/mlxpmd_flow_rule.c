@@ -5,13 +5,19 @@
 #include "mlxpmd_flow.h"
 
 void
-mlxpmd_flow_match(const struct rte_flow *flow, struct mdv_match *m)
+mlxpmd_flow_words(const struct rte_flow *flow, struct mdv_match *m)
 {
 	memset(m, 0, sizeof(*m));
 	for (uint32_t i = 0; i < flow->nb_words; i++) {
 		m->mask.dw[flow->words[i].at] = flow->words[i].mask;
 		m->value.dw[flow->words[i].at] = flow->words[i].value;
 	}
+}
+
+void
+mlxpmd_flow_match(const struct rte_flow *flow, struct mdv_match *m)
+{
+	mlxpmd_flow_words(flow, m);
 	if (flow->tx_queue == MLXPMD_FLOW_ANY_TXQ)
 		return;
 	prm_fte_match_set_misc_set_source_sqn(prm_fte_match_param_misc_parameters(&m->mask), UINT32_MAX >> 8);
@@ -52,13 +58,19 @@ match_class(struct mdv_match *m, enum mlxpmd_rss_class class, const struct rte_f
 	return fits;
 }
 
-static void
+/** 0; -errno, logged: the device has kept one, which is not the flow's any more. */
+static int
 rules_destroy(struct rte_flow *flow)
 {
+	int rc = 0;
+
 	for (unsigned int class = 0; class < MLXPMD_NB_RSS_CLASSES; class++) {
-		(void)mdv_rule_destroy(flow->rule[class]);
+		int ret = mdv_rule_destroy(flow->rule[class]);
+
+		rc = rc == 0 ? ret : rc;
 		flow->rule[class] = NULL;
 	}
+	return rc;
 }
 
 static int
@@ -125,7 +137,7 @@ rules_create(struct mlxpmd_port *port, struct rte_flow *flow)
 		class_depth = mlxpmd_rss_classes[class].depth;
 		rc = rule_create(port, flow, class, (unsigned int)depth, &narrowed);
 		if (rc != 0) {
-			rules_destroy(flow);
+			(void)rules_destroy(flow);
 			return rc;
 		}
 		/* The match is the class's own: no packet remains for wider classes. */
@@ -167,21 +179,18 @@ mlxpmd_flows_have(const struct mlxpmd_port *port, const struct mdv_match *match)
 int
 mlxpmd_flow_apply(struct mlxpmd_port *port, struct rte_flow *flow, bool apply)
 {
-	int rc = 0, resumed;
+	int rc, resumed;
 
 	if (!port->flows->applied)
 		return 0;
 	if (flow->multicast)
 		mlxpmd_steer_suspend(port);
-	if (apply)
-		rc = rules_create(port, flow);
-	else
-		rules_destroy(flow);
+	rc = apply ? rules_create(port, flow) : rules_destroy(flow);
 	if (!flow->multicast)
 		return rc;
 	resumed = mlxpmd_steer_resume(port);
 	if (rc == 0 && apply && resumed != 0)
-		rules_destroy(flow);
+		(void)rules_destroy(flow);
 	return rc == 0 ? resumed : rc;
 }
 
@@ -226,7 +235,7 @@ mlxpmd_flows_withdraw(struct mlxpmd_port *port)
 	struct rte_flow *flow;
 
 	TAILQ_FOREACH_REVERSE(flow, &port->flows->list, mlxpmd_flow_list, next)
-		rules_destroy(flow);
+		(void)rules_destroy(flow);
 	TAILQ_FOREACH(dest, &port->flows->dests, next)
 		mlxpmd_tirs_destroy(&dest->tirs);
 	port->flows->applied = false;

@@ -374,6 +374,18 @@ mlxpmd_flow_template_actions(struct mlxpmd_port *port, const struct rte_flow_tem
 
 /* ------------------------------------------------------------------ tables */
 
+/** Compiles the actions of a flow whose pattern has been compiled. */
+static int
+table_actions(struct mlxpmd_port *port, const struct rte_flow_template_table *table,
+	      const struct rte_flow_action *actions, uint8_t index, struct mlxpmd_flow_merged *merged,
+	      struct mlxpmd_flow_compiled *c, struct rte_flow_error *error)
+{
+	int rc = mlxpmd_flow_template_actions(port, table, actions, index, merged, &c->actions, error);
+
+	return rc == 0 ? mlxpmd_flow_change_compile(port, &table->attr, &c->pattern, merged->actions, &c->actions,
+						    &c->change, error) : rc;
+}
+
 struct rte_flow *
 mlxpmd_flow_table_add(struct mlxpmd_port *port, struct rte_flow_template_table *table,
 		      const struct rte_flow_item *items, uint8_t pattern_index, const struct rte_flow_action *actions,
@@ -394,9 +406,7 @@ mlxpmd_flow_table_add(struct mlxpmd_port *port, struct rte_flow_template_table *
 		return NULL;
 	}
 	if (pattern_compile(port, table->patterns[pattern_index], items, &compiled.pattern, error) != 0 ||
-	    mlxpmd_flow_template_actions(port, table, actions, actions_index, &merged, &compiled.actions, error) != 0 ||
-	    mlxpmd_flow_change_compile(port, &table->attr, &compiled.pattern, merged.actions, &compiled.actions,
-				       &compiled.change, error) != 0)
+	    table_actions(port, table, actions, actions_index, &merged, &compiled, error) != 0)
 		return NULL;
 	flow = mlxpmd_flow_add(port, &table->attr, &compiled, error);
 	if (flow != NULL) {
@@ -404,6 +414,24 @@ mlxpmd_flow_table_add(struct mlxpmd_port *port, struct rte_flow_template_table *
 		table->users++;
 	}
 	return flow;
+}
+
+struct rte_flow *
+mlxpmd_flow_table_other(struct mlxpmd_port *port, const struct rte_flow *flow, const struct rte_flow_action *actions,
+			uint8_t actions_index, struct rte_flow_error *error)
+{
+	struct mlxpmd_flow_compiled compiled;
+	struct mlxpmd_flow_merged merged;
+
+	if (flow->made_from == NULL) {
+		(void)mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_HANDLE, flow,
+					 "the flow is not of a table: rte_flow_actions_update() gives it other actions");
+		return NULL;
+	}
+	mlxpmd_flow_pattern_of(flow, &compiled.pattern);
+	if (table_actions(port, flow->made_from, actions, actions_index, &merged, &compiled, error) != 0)
+		return NULL;
+	return mlxpmd_flow_other(port, flow, &compiled, error);
 }
 
 static void
@@ -426,7 +454,7 @@ table_check(const struct rte_flow_template_table_attr *attr, uint8_t nb_patterns
 					  "a table has at least one template of patterns and one of actions");
 	if (!mdv_flow_table_by_pattern(attr))
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, attr,
-					  "flows are inserted by pattern, not by index");
+					  MLXPMD_FLOW_NO_INDEX);
 	return mlxpmd_flow_attr_check(&attr->flow_attr, error);
 }
 

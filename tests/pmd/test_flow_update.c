@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* rte_flow: flows that get other actions; DPDK has had this since 23.07. */
+
+#include "test_flow.h"
+
+#define PORT 4000
+/* Updates, and frames sent during each of them. */
+#define UPDATES 60
+#define FRAMES 4
+
+static struct rte_flow_error error;
+static const struct rte_flow_attr group0 = { .ingress = 1 }, group6 = { .ingress = 1, .group = 6 };
+static const struct rte_flow_op_attr at_once = { .postpone = 0 }, later = { .postpone = 1 };
+
+#define UDP_ITEMS ITEMS(ITEM(ETH), ITEM(IPV4), UDP_TO(PORT))
+
+static void
+refused(int rc, int expected, const char *text)
+{
+	CHECK(rc == expected && error.message != NULL && strstr(error.message, text) != NULL, "%d, not %d (%s): %s", rc,
+	      expected, text, error.message);
+}
+
+static void
+update(struct rte_flow *flow, const struct rte_flow_action *actions)
+{
+	CHECK_OK(rte_flow_actions_update(PORT_A, flow, actions, &error));
+}
+
+/* A frame arrives at a queue with this mark, 0: none, and TTL. */
+static void
+arrives(uint16_t queue, uint32_t mark, uint8_t ttl)
+{
+	struct pmd_frame frame = pmd_frame_udp(PORT_B, PORT_A, 1);
+	const struct rte_ipv4_hdr *ip;
+	struct rte_mbuf *m;
+
+	frame.dst_port = PORT;
+	CHECK_EQ(pmd_send(PORT_B, 0, &frame), 1);
+	REQUIRE(pmd_recv(PORT_A, queue, &m, 1, 5000) == 1, "no packet");
+	ip = rte_pktmbuf_mtod_offset(m, void *, sizeof(struct rte_ether_hdr));
+	CHECK_EQ(m->ol_flags & RTE_MBUF_F_RX_FDIR_ID ? m->hash.fdir.hi : 0, mark);
+	CHECK_EQ(ip->time_to_live, ttl);
+	rte_pktmbuf_free(m);
+}
+
+/* What a flow does is what it was given last, also when the port was stopped meanwhile, and after a refusal. */
+static void
+targets(struct rte_flow *flow)
+{
+	static const uint16_t queues[] = { 1, 2, 3 };
+	static const struct rte_flow_action_rss rss = {
+		.types = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV6_TCP, .queue_num = RTE_DIM(queues),
+		.queue = queues,
+	};
+	static const struct rte_flow_action_set_ttl ttl_9 = { .ttl_value = 9 };
+
+	update(flow, ACTIONS(MARK(9), TO_QUEUE(3)));
+	arrives(3, 9, 64);
+	update(flow, ACTIONS(ACTION_CONF(RSS, &rss), ACTION(COUNT)));
+	CHECK(flow_queue_of_udp(PORT) >= 1);
+	CHECK_EQ(flow_hits(flow), 1);
+	CHECK_OK(rte_eth_dev_stop(PORT_A));
+	update(flow, ACTIONS(ACTION(COUNT), ACTION(DROP)));
+	CHECK_OK(rte_eth_dev_start(PORT_A));
+	CHECK_EQ(flow_queue_of_udp(PORT), -1);
+	CHECK_EQ(flow_hits(flow), 1);
+	refused(rte_flow_actions_update(PORT_A, flow, ACTIONS(TO_QUEUE(QUEUES)), &error), -EINVAL, "does not exist");
+	refused(rte_flow_actions_update(PORT_A, flow, ACTIONS(JUMP(6)), &error), -EINVAL, "to itself");
+	CHECK_EQ(flow_queue_of_udp(PORT), -1);
+	/* The actions need the items of the pattern, which the flow has still. */
+	if (rte_flow_actions_update(PORT_A, flow, ACTIONS(ACTION_CONF(SET_TTL, &ttl_9), TO_QUEUE(2)), &error) == 0)
+		arrives(2, 0, 9);
+	else
+		refused(-rte_errno, -ENOTSUP, "the device changes 0 in one flow");
+	update(flow, ACTIONS(TO_QUEUE(1)));
+	arrives(1, 0, 64);
+}
+
+/* Each packet that arrives during updates matches the old rule or the new one: no other flow of the group has it. */
+static void
+no_gap(struct rte_flow *flow)
+{
+	struct pmd_frame frame = pmd_frame_udp(PORT_B, PORT_A, 1);
+	unsigned int arrived[QUEUES] = { 0 }, n = 0;
+
+	frame.dst_port = PORT;
+	for (unsigned int i = 0; i < UPDATES; i++) {
+		for (unsigned int k = 0; k < FRAMES; k++)
+			CHECK_EQ(pmd_send(PORT_B, 0, &frame), 1);
+		update(flow, ACTIONS(TO_QUEUE(1 + i % 2)));
+		n += pmd_drain(PORT_A, FRAMES, 0, arrived);
+	}
+	n += pmd_drain(PORT_A, UPDATES * FRAMES - n, 5000, arrived);
+	CHECK_EQ(n, UPDATES * FRAMES);
+	CHECK(arrived[1] != 0 && arrived[2] != 0 && arrived[1] + arrived[2] == n, "%u and %u of %u", arrived[1],
+	      arrived[2], n);
+}
+
+/* A flow begins to age with the actions it gets, and is reported by its own handle. */
+static void
+ages(struct rte_flow *flow)
+{
+	static const struct rte_flow_action_age one = { .timeout = 1 };
+	struct rte_flow_query_age query;
+	void *context = NULL;
+
+	update(flow, ACTIONS(ACTION_CONF(AGE, &one), TO_QUEUE(1)));
+	CHECK(AWAIT(rte_flow_get_aged_flows(PORT_A, &context, 1, &error) == 1, 10000), "it does not age");
+	CHECK(context == flow);
+	update(flow, ACTIONS(TO_QUEUE(1)));
+	CHECK_EQ(rte_flow_query(PORT_A, flow, ACTIONS(ACTION(AGE)), &query, &error), -EINVAL);
+}
+
+/* The kernel's rules of group 0 keep their actions. */
+static void
+root(void)
+{
+	struct rte_flow *flow = flow_create(&group0, ITEMS(UDP_TO(PORT + 1)), ACTIONS(TO_QUEUE(1)));
+	int rc = rte_flow_actions_update(PORT_A, flow, ACTIONS(TO_QUEUE(3)), &error);
+
+	if (pmd_devarg(PORT_A, "open=vfio"))
+		CHECK_OK(rc);
+	else
+		refused(rc, -ENOTSUP, "a flow of group 0 keeps its actions");
+	CHECK_EQ(flow_queue_of_udp(PORT + 1), pmd_devarg(PORT_A, "open=vfio") ? 3 : 1);
+	flow_destroy(flow);
+}
+
+/* Flows of sent packets. */
+static void
+egress(void)
+{
+	static const struct rte_flow_attr from = { .egress = 1 }, in = { .egress = 1, .group = 6 };
+	struct rte_flow *lead = flow_create(&from, UDP_ITEMS, ACTIONS(JUMP(6)));
+	struct rte_flow *flow = flow_create(&in, ITEMS(ITEM(ETH), ITEM(IPV4), UDP_TO(PORT)), ACTIONS(ACTION(DROP)));
+	struct pmd_frame frame = pmd_frame_udp(PORT_A, PORT_B, 1);
+	struct rte_mbuf *m;
+
+	frame.dst_port = PORT;
+	frame.bytes = 80;
+	m = flow_sent(0, &frame);
+	CHECK(m == NULL);
+	rte_pktmbuf_free(m);
+	update(flow, ACTIONS(ACTION(COUNT)));
+	m = flow_sent(0, &frame);
+	CHECK(m != NULL);
+	rte_pktmbuf_free(m);
+	CHECK_EQ(flow_hits(flow), 1);
+	flow_destroy(flow);
+	flow_destroy(lead);
+}
+
+static void
+pulled(uintptr_t data)
+{
+	struct rte_flow_op_result res = { .status = RTE_FLOW_OP_ERROR };
+
+	CHECK_EQ(rte_flow_pull(PORT_A, 0, &res, 1, &error), 1);
+	CHECK_EQ(res.status, RTE_FLOW_OP_SUCCESS);
+	CHECK_EQ((uintptr_t)res.user_data, data);
+}
+
+/* By templates and a queue; leaves templates, table, a flow and an operation on it for the end of the port. */
+static void
+by_queue(struct rte_flow *other)
+{
+	static const struct rte_flow_pattern_template_attr in_items = { .ingress = 1 };
+	static const struct rte_flow_actions_template_attr in_actions = { .ingress = 1 };
+	static const struct rte_flow_template_table_attr attr = { .flow_attr = group6, .nb_flows = 1 };
+	static const struct rte_flow_item_udp mask = { .hdr.dst_port = RTE_BE16(0xffff) };
+	const struct rte_flow_action *to_queue = ACTIONS(TO_QUEUE(1)), *marked = ACTIONS(MARK(7), TO_QUEUE(1));
+	struct rte_flow_pattern_template *pattern;
+	struct rte_flow_actions_template *actions[2];
+	struct rte_flow_template_table *table;
+	struct rte_flow *flow;
+
+	pattern = rte_flow_pattern_template_create(PORT_A, &in_items, ITEMS(ITEM(IPV4), ITEM_SPEC(UDP, NULL, &mask)),
+						   &error);
+	actions[0] = rte_flow_actions_template_create(PORT_A, &in_actions, to_queue, ACTIONS(ACTION(QUEUE)), &error);
+	actions[1] = rte_flow_actions_template_create(PORT_A, &in_actions, marked, ACTIONS(MARK(7), ACTION(QUEUE)),
+						      &error);
+	REQUIRE(pattern != NULL && actions[0] != NULL && actions[1] != NULL);
+	table = rte_flow_template_table_create(PORT_A, &attr, &pattern, 1, actions, 2, &error);
+	REQUIRE(table != NULL, "%s", error.message);
+	flow = rte_flow_async_create(PORT_A, 0, &later, table, ITEMS(ITEM(IPV4), UDP_TO(PORT)), 0, to_queue, 0,
+				     (void *)1, &error);
+	REQUIRE(flow != NULL, "%s", error.message);
+	/* Before it is pushed, and in its queue only. */
+	CHECK_OK(rte_flow_async_actions_update(PORT_A, 0, &later, flow, ACTIONS(MARK(0), TO_QUEUE(3)), 1, (void *)2,
+					       &error));
+	refused(rte_flow_async_actions_update(PORT_A, 1, &later, flow, to_queue, 0, NULL, &error), -EBUSY,
+		"an operation on the flow is not pushed yet, in flow queue 0");
+	refused(rte_flow_actions_update(PORT_A, flow, to_queue, &error), -EBUSY, "not pushed yet");
+	CHECK_OK(rte_flow_push(PORT_A, 0, &error));
+	pulled(1);
+	pulled(2);
+	arrives(3, 7, 64);
+	/* From either queue, and by the other function. */
+	CHECK_OK(rte_flow_async_actions_update(PORT_A, 0, &later, flow, ACTIONS(TO_QUEUE(2)), 0, (void *)3, &error));
+	arrives(3, 7, 64);
+	CHECK_OK(rte_flow_push(PORT_A, 0, &error));
+	pulled(3);
+	arrives(2, 0, 64);
+	update(flow, ACTIONS(ACTION(DROP)));
+	CHECK_EQ(flow_queue_of_udp(PORT), -1);
+	refused(rte_flow_async_actions_update(PORT_A, 0, &at_once, flow, to_queue, 2, NULL, &error), -EINVAL,
+		"actions template 2: the table has 2");
+	refused(rte_flow_async_actions_update(PORT_A, 0, &at_once, other, to_queue, 0, NULL, &error), -EINVAL,
+		"the flow is not of a table");
+	/* The table has room for it once: no update takes a place. */
+	CHECK_OK(rte_flow_async_destroy(PORT_A, 0, &at_once, flow, (void *)4, &error));
+	pulled(4);
+	flow = rte_flow_async_create(PORT_A, 0, &at_once, table, ITEMS(ITEM(IPV4), UDP_TO(PORT)), 0, to_queue, 0,
+				     (void *)5, &error);
+	REQUIRE(flow != NULL, "%s", error.message);
+	pulled(5);
+	CHECK_OK(rte_flow_async_actions_update(PORT_A, 1, &later, flow, ACTIONS(TO_QUEUE(2)), 0, NULL, &error));
+}
+
+void
+flow_update(void)
+{
+	struct rte_flow *lead = flow_create(&group0, UDP_ITEMS, ACTIONS(JUMP(6)));
+	struct rte_flow *flow = flow_create(&group6, UDP_ITEMS, ACTIONS(TO_QUEUE(1)));
+
+	/* Else the release has no such function, which mdv_compat.h then replaces. */
+	if (rte_flow_actions_update(PORT_A, flow, ACTIONS(TO_QUEUE(2)), &error) != -ENOSYS) {
+		arrives(2, 0, 64);
+		targets(flow);
+		no_gap(flow);
+		ages(flow);
+		root();
+		egress();
+		flow_destroy(flow);
+		flow = flow_create(&group6, ITEMS(UDP_TO(PORT + 1)), ACTIONS(TO_QUEUE(1)));
+		by_queue(flow);
+	}
+	flow_destroy(flow);
+	flow_destroy(lead);
+}
