@@ -136,6 +136,49 @@ decap_rss(void)
 	CHECK_EQ(rte_flow_destroy(PORT_A, flow, NULL), 0);
 }
 
+#define MARKED(spec, mask) ITEM_SPEC(MARK, (&(const struct rte_flow_item_mark){ .id = (spec) }), \
+				     (&(const struct rte_flow_item_mark){ .id = (mask) }))
+/* The largest mark. */
+#define MARK_MAX 0xfffffcu
+
+/* Flows of a later group match the mark of the flow that jumps there; 0 is one, and a flag is none. */
+static void
+marks(void)
+{
+	static const struct rte_flow_attr group7 = { .ingress = 1, .group = 7 };
+	static const struct rte_flow_attr behind = { .ingress = 1, .group = 5, .priority = 1 };
+	static const struct rte_flow_attr last = { .ingress = 1, .group = 5, .priority = 2 };
+	/* By the port of UDP, which begins with 1. */
+	static const int queue_of[] = { 1, 2, 2, 3, 0, 0 };
+	struct rte_flow *flows[] = {
+		flow_new(&group0, ITEMS(UDP_TO(1)), ACTIONS(MARK(0), JUMP(5))),
+		flow_new(&group0, ITEMS(UDP_TO(2)), ACTIONS(MARK(0x123456), JUMP(5))),
+		flow_new(&group0, ITEMS(UDP_TO(3)), ACTIONS(MARK(MARK_MAX), JUMP(5))),
+		flow_new(&group0, ITEMS(UDP_TO(4)), ACTIONS(MARK(1), JUMP(5))),
+		flow_new(&group0, ITEMS(UDP_TO(5)), ACTIONS(ACTION(FLAG), JUMP(5))),
+		flow_new(&group0, ITEMS(UDP_TO(6)), ACTIONS(JUMP(5))),
+		flow_new(&group5, ITEMS(MARKED(0, UINT32_MAX), ITEM(ETH)), ACTIONS(TO_QUEUE(1))),
+		flow_new(&group5, ITEMS(ITEM(ETH), MARKED(0xff34ff, 0xff00)), ACTIONS(TO_QUEUE(2))),
+		/* Another mark replaces the first. */
+		flow_new(&group5, ITEMS(MARKED(MARK_MAX, UINT32_MAX)), ACTIONS(MARK(2), JUMP(7))),
+		flow_new(&group7, ITEMS(MARKED(2, UINT32_MAX)), ACTIONS(TO_QUEUE(2))),
+		flow_new(&behind, ITEMS(ITEM(MARK)), ACTIONS(TO_QUEUE(3))),
+		flow_new(&last, ITEMS(ITEM(ETH)), ACTIONS(TO_QUEUE(0))),
+	};
+	struct rte_flow_error error;
+
+	for (uint16_t i = 0; i < RTE_DIM(queue_of); i++) {
+		int queue = flow_queue_of_udp(i + 1);
+
+		CHECK(queue == queue_of[i], "port %u: queue %d, not %d", i + 1, queue, queue_of[i]);
+	}
+	CHECK_EQ(rte_flow_validate(PORT_A, &group5, ITEMS(MARKED(1u << 24, UINT32_MAX)), ACTIONS(TO_QUEUE(0)), &error),
+		 -EINVAL);
+	CHECK(strstr(error.message, "mark 16777216: marks are 0 to 16777212") != NULL, "%s", error.message);
+	for (unsigned int i = 0; i < RTE_DIM(flows); i++)
+		CHECK_EQ(rte_flow_destroy(PORT_A, flows[i], NULL), 0);
+}
+
 /* More than a device changes in one flow. */
 static void
 limits(void)
@@ -185,10 +228,15 @@ changes(void)
 	if (rte_flow_validate(PORT_A, &group0, UDP_ITEMS, ACTIONS(ACTION(DEC_TTL), TO_QUEUE(3)), &error) == 0)
 		return true;
 	CHECK(error.message != NULL && strstr(error.message, "the device changes 0 in one flow") != NULL);
+	CHECK_EQ(rte_flow_validate(PORT_A, &group5, ITEMS(ITEM(MARK)), ACTIONS(TO_QUEUE(0)), &error), -ENOTSUP);
+	CHECK(strstr(error.message, "item MARK: flows write no mark for others on this device, which changes no") != NULL,
+	      "%s", error.message);
 	return false;
 }
 
-#define TAG_ITEMS(spec, mask) ITEMS(ITEM_SPEC(TAG, spec, mask), ITEM(ETH), ITEM(IPV4), ITEM(UDP))
+/* A tag and, in templates, a mark. */
+#define TAG_ITEMS(spec, mask, mark) \
+	ITEMS(ITEM_SPEC(TAG, spec, mask), ITEM_SPEC(MARK, mark, mark), ITEM(ETH), ITEM(IPV4), ITEM(UDP))
 
 void
 flow_modify_templates(void)
@@ -197,36 +245,42 @@ flow_modify_templates(void)
 	const struct rte_flow_actions_template_attr in_actions = { .ingress = 1 };
 	const struct rte_flow_template_table_attr of_group5 = { .flow_attr = group5, .nb_flows = 4 };
 	const struct rte_flow_op_attr at_once = { .postpone = 0 };
-	struct rte_flow *flow[2], *first;
+	static const struct rte_flow_item_mark mark_mask = { .id = UINT32_MAX };
+	struct rte_flow *flow[3], *first;
 	const struct rte_flow_action *constant = ACTIONS(ACTION_CONF(SET_TP_DST, &port_77), TO_QUEUE(3));
 	struct rte_flow_pattern_template *pattern;
 	struct rte_flow_actions_template *actions;
 	struct rte_flow_template_table *table;
-	struct rte_flow_op_result res[2];
+	struct rte_flow_op_result res[3];
 	struct rte_flow_error error;
 
 	if (!changes())
 		return;
-	first = flow_new(&group0, UDP_ITEMS, ACTIONS(ACTION_CONF(SET_TAG, &tag_5), JUMP(5)));
-	pattern = rte_flow_pattern_template_create(PORT_A, &in_items, TAG_ITEMS(NULL, &tag_mask), &error);
+	first = flow_new(&group0, UDP_ITEMS, ACTIONS(ACTION_CONF(SET_TAG, &tag_5), MARK(5), JUMP(5)));
+	pattern = rte_flow_pattern_template_create(PORT_A, &in_items, TAG_ITEMS(NULL, &tag_mask, &mark_mask), &error);
 	actions = rte_flow_actions_template_create(PORT_A, &in_actions, constant, constant, &error);
 	REQUIRE(pattern != NULL && actions != NULL);
 	table = rte_flow_template_table_create(PORT_A, &of_group5, &pattern, 1, &actions, 1, &error);
 	REQUIRE(table != NULL);
 	for (unsigned int i = 0; i < RTE_DIM(flow); i++) {
 		const struct rte_flow_item_tag tag = { .data = i == 0 ? 0x400 : 0x500, .index = 3 };
+		const struct rte_flow_item_mark mark = { .id = i < 2 ? 5 : 6 };
 
-		flow[i] = rte_flow_async_create(PORT_A, 0, &at_once, table, TAG_ITEMS(&tag, NULL), 0,
+		flow[i] = rte_flow_async_create(PORT_A, 0, &at_once, table, TAG_ITEMS(&tag, NULL, &mark), 0,
 						ACTIONS(ACTION(SET_TP_DST), ACTION(QUEUE)), 0, NULL, &error);
 		CHECK(flow[i] != NULL, "%s", error.message);
 	}
-	CHECK_EQ(rte_flow_pull(PORT_A, 0, res, RTE_DIM(res), &error), 2);
-	CHECK_EQ(res[0].status, RTE_FLOW_OP_SUCCESS);
-	CHECK_EQ(res[1].status, RTE_FLOW_OP_SUCCESS);
-	arrives(64, 77, 0);
-	for (unsigned int i = 0; i < RTE_DIM(flow); i++)
+	CHECK_EQ(rte_flow_pull(PORT_A, 0, res, RTE_DIM(res), &error), 3);
+	for (unsigned int i = 0; i < RTE_DIM(res); i++)
+		CHECK_EQ(res[i].status, RTE_FLOW_OP_SUCCESS);
+	arrives(64, 77, 5);
+	/* Then no flow is left that matches. */
+	CHECK_EQ(rte_flow_async_destroy(PORT_A, 0, &at_once, flow[1], NULL, &error), 0);
+	flow[1] = flow[2];
+	CHECK_EQ(flow_queue_of_udp(PORT), -1);
+	for (unsigned int i = 0; i < 2; i++)
 		CHECK_EQ(rte_flow_async_destroy(PORT_A, 0, &at_once, flow[i], NULL, &error), 0);
-	CHECK_EQ(rte_flow_pull(PORT_A, 0, res, RTE_DIM(res), &error), 2);
+	CHECK_EQ(rte_flow_pull(PORT_A, 0, res, RTE_DIM(res), &error), 3);
 	CHECK_EQ(rte_flow_template_table_destroy(PORT_A, table, &error), 0);
 	CHECK_EQ(rte_flow_actions_template_destroy(PORT_A, actions, &error), 0);
 	CHECK_EQ(rte_flow_pattern_template_destroy(PORT_A, pattern, &error), 0);
@@ -295,6 +349,7 @@ flow_modify(bool can_decap_with)
 		return;
 	life();
 	tags();
+	marks();
 	decap_rss();
 	decap_with(can_decap_with);
 	limits();

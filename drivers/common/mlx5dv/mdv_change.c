@@ -21,8 +21,9 @@ caps_fill(const struct mdv_dev *dev, bool egress, const struct prm_flow_table_ni
 	const struct prm_flow_table_prop_layout *t =
 		egress ? prm_flow_table_nic_cap_flow_table_properties_nic_transmit_c(nic) :
 			 prm_flow_table_nic_cap_flow_table_properties_nic_receive_c(nic);
+	const struct prm_flow_table_fields_supported *fields = prm_flow_table_prop_layout_ft_field_support_c(t);
 	/* In switchdev mode the FDB may change tunnels; tables of ports do not then (mdv_rule_fw.c). */
-	const bool tunnels = !mdv_own(dev)->switchdev;
+	const bool switchdev = mdv_own(dev)->switchdev, tunnels = !switchdev;
 
 	*caps = (struct mdv_change_caps){
 		.max_modify = (uint8_t)prm_flow_table_prop_layout_get_max_modify_header_actions(t),
@@ -39,8 +40,8 @@ caps_fill(const struct mdv_dev *dev, bool egress, const struct prm_flow_table_ni
 		.tunnel_with_jump = prm_flow_table_prop_layout_get_reformat_and_fwd_to_table(t),
 		.tunnel_with_tag = prm_flow_table_prop_layout_get_reformat_and_vlan_action(t),
 		.modify_with_tag = prm_flow_table_prop_layout_get_modify_and_vlan_action(t),
-		.reg_a = prm_flow_table_fields_supported_get_metadata_reg_a(
-			prm_flow_table_prop_layout_ft_field_support_c(t)),
+		.reg_c_0 = prm_flow_table_fields_supported_get_metadata_reg_c_0(fields) && !switchdev,
+		.reg_a = prm_flow_table_fields_supported_get_metadata_reg_a(fields),
 		.modify_with_tunnel = prm_flow_table_prop_layout_get_reformat_and_modify_action(t),
 	};
 }

@@ -52,6 +52,8 @@ struct mdv_change_caps {
 	bool tunnel_with_jump, tunnel_with_tag;
 	bool pop_vlan, push_vlan; /**< In further tables, and in the root in VFIO mode. */
 	bool modify_with_tag, modify_with_tunnel; /**< Fields are changed in the same rule. */
+	/** Register C 0 is compared, and written if fields are; not in switchdev mode, where the kernel has it. */
+	bool reg_c_0;
 	bool reg_a;	/**< Register A is compared, which the Ethernet segment of a WQE sets. */
 };
 /** Reads the capabilities of tables of received or sent packets by a command. 0 or -errno, logged. */

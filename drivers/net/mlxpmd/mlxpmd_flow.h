@@ -75,7 +75,7 @@ struct mlxpmd_flow_copies {
  * @param relaxed Items without a mask do not match their presence (struct rte_flow_pattern_template_attr).
  * @param copies NULL; or values are not known yet, and 0: filled with what makes the match of them, also on failure.
  */
-int mlxpmd_flow_pattern_compile(const struct mlxpmd_port *port, const struct rte_flow_item *items, bool egress,
+int mlxpmd_flow_pattern_compile(struct mlxpmd_port *port, const struct rte_flow_item *items, bool egress,
 				bool relaxed, struct mlxpmd_flow_copies *copies, struct mlxpmd_flow_pattern *pattern,
 				struct rte_flow_error *error);
 
@@ -146,11 +146,13 @@ int mlxpmd_flow_action_compile(struct mlxpmd_port *port, const struct rte_flow_a
 /** Parts of fields that one flow changes; the device may have less. */
 #define MLXPMD_FLOW_MODIFY_MAX 32u
 /**
- * Registers C of a packet on its way through groups: the kernel has the first one in switchdev mode; the next is the
- * metadata of rte_flow, the others are its tags. The metadata of sent packets is register A.
+ * Registers C of a packet on its way through groups: the first one is its mark, unless the kernel has it (switchdev);
+ * the next is the metadata of rte_flow, the others are its tags. The metadata of sent packets is register A.
  */
-enum { MLXPMD_REG_META = 1, MLXPMD_REG_TAG_0 = 2 };
+enum { MLXPMD_REG_MARK, MLXPMD_REG_META, MLXPMD_REG_TAG_0 };
 #define MLXPMD_FLOW_TAGS 6u
+/** Of the register of the mark: the packet has one. */
+#define MLXPMD_MARKED (1u << 31)
 
 /** RAW: raw_decap, before it is known what follows it. L3: with other headers in place of an Ethernet header. */
 enum mlxpmd_flow_tunnel {
@@ -176,6 +178,9 @@ int mlxpmd_flow_change_compile(struct mlxpmd_port *port, const struct rte_flow_a
 			       const struct mlxpmd_flow_pattern *pattern, const struct rte_flow_action *actions,
 			       const struct mlxpmd_flow_actions *compiled, struct mlxpmd_flow_change *out,
 			       struct rte_flow_error *error);
+/** Refuses an item MARK where marks are in no register. */
+int mlxpmd_flow_mark_check(struct mlxpmd_port *port, const struct rte_flow_item *item, bool egress,
+			   struct rte_flow_error *error);
 /** Gives a flow, which has its group, the contexts of the device for what it changes. 0 or -errno. */
 int mlxpmd_flow_change_get(struct mlxpmd_port *port, struct rte_flow *flow, const struct mlxpmd_flow_change *change);
 void mlxpmd_flow_change_put(struct rte_flow *flow);

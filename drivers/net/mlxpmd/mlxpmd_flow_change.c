@@ -9,6 +9,7 @@
 #include <rte_flow.h>
 
 #include "mlxpmd_flow_modify.h"
+#include "mlxpmd_rx.h"
 
 /* ------------------------------------------------------------------ the headers of the pattern */
 
@@ -371,6 +372,63 @@ meta_deliver(struct mlxpmd_mod_list *c)
 				       PRM_ACTION_IN_FIELD_METADATA_REG_B, 0, 32) : 0;
 }
 
+/** NULL: they cannot be read, with rte_errno, logged; *error is set. */
+static const struct mdv_change_caps *
+caps_of(struct mlxpmd_port *port, bool egress, struct rte_flow_error *error)
+{
+	struct mlxpmd_flows *flows = port->flows;
+
+	if (!flows->change_caps_read[egress] && mdv_change_caps(port->mdv, egress, &flows->change_caps[egress]) != 0) {
+		(void)mlxpmd_flow_refuse(error, rte_errno, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
+					 "the device's capabilities cannot be read");
+		return NULL;
+	}
+	flows->change_caps_read[egress] = true;
+	return &flows->change_caps[egress];
+}
+
+static bool
+has_marks(const struct mdv_change_caps *caps)
+{
+	return caps->max_modify != 0 && caps->reg_c_0;
+}
+
+/** Writes a mark to the register that later groups match; not on a device without it. */
+static int
+mark_write(struct mlxpmd_mod_list *c, struct mlxpmd_port *port, const struct mlxpmd_flow_actions *compiled)
+{
+	static const struct rte_flow_action action = { .type = RTE_FLOW_ACTION_TYPE_MARK };
+	const struct mdv_change_caps *caps;
+
+	if (compiled->target != MLXPMD_TARGET_JUMP || compiled->tag == 0 || compiled->tag == MLXPMD_TAG_FLAG)
+		return 0;
+	caps = caps_of(port, false, c->error);
+	if (caps == NULL)
+		return -rte_errno;
+	return has_marks(caps) ? mlxpmd_mod_part_set(c, &action, PRM_ACTION_TYPE_SET,
+						     PRM_ACTION_IN_FIELD_METADATA_REG_C_0 + MLXPMD_REG_MARK, 0, 32,
+						     MLXPMD_MARKED | (compiled->tag - 1)) : 0;
+}
+
+int
+mlxpmd_flow_mark_check(struct mlxpmd_port *port, const struct rte_flow_item *item, bool egress,
+		       struct rte_flow_error *error)
+{
+	const struct mdv_change_caps *caps;
+
+	if (egress)
+		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM, item,
+					  "item MARK: marks are of received packets (ingress)");
+	caps = caps_of(port, false, error);
+	if (caps == NULL)
+		return -rte_errno;
+	return has_marks(caps) ? 0 : mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, item,
+							"item MARK: flows write no mark for others on this device, %s",
+							caps->max_modify == 0 ? "which changes no fields" :
+							"whose register C 0 is the kernel's (switchdev mode) or not "
+							"compared; tag is matched");
+}
+
 /** RSS by the headers in a tunnel, which packets have to have at the end. */
 static int
 inner_check(const struct mlxpmd_flow_pattern *pattern, const struct mlxpmd_flow_actions *compiled,
@@ -391,22 +449,10 @@ inner_check(const struct mlxpmd_flow_pattern *pattern, const struct mlxpmd_flow_
 	return 0;
 }
 
-/** NULL: they cannot be read, with rte_errno, logged. */
-static const struct mdv_change_caps *
-caps_of(struct mlxpmd_port *port, bool egress)
-{
-	struct mlxpmd_flows *flows = port->flows;
-
-	if (!flows->change_caps_read[egress] && mdv_change_caps(port->mdv, egress, &flows->change_caps[egress]) != 0)
-		return NULL;
-	flows->change_caps_read[egress] = true;
-	return &flows->change_caps[egress];
-}
-
 bool
 mlxpmd_flow_tx_metadata(struct mlxpmd_port *port)
 {
-	const struct mdv_change_caps *caps = rte_flow_dynf_metadata_avail() ? caps_of(port, true) : NULL;
+	const struct mdv_change_caps *caps = rte_flow_dynf_metadata_avail() ? caps_of(port, true, NULL) : NULL;
 
 	return caps != NULL && caps->reg_a;
 }
@@ -424,6 +470,8 @@ mlxpmd_flow_change_compile(struct mlxpmd_port *port, const struct rte_flow_attr 
 	memset(out, 0, sizeof(*out));
 	for (const struct rte_flow_action *a = actions; rc == 0 && a->type != RTE_FLOW_ACTION_TYPE_END; a++)
 		rc = action_compile(&c, a);
+	if (rc == 0)
+		rc = mark_write(&c, port, compiled);
 	if (rc == 0)
 		rc = meta_deliver(&c);
 	if (rc == 0)
@@ -445,11 +493,8 @@ mlxpmd_flow_change_compile(struct mlxpmd_port *port, const struct rte_flow_attr 
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, actions,
 					  "%s: in groups above 0, because the kernel's rules of group 0 pop and push "
 					  "no tags", out->pop_vlan ? "of_pop_vlan" : "of_push_vlan");
-	caps = caps_of(port, attr->egress);
-	if (caps == NULL)
-		return mlxpmd_flow_refuse(error, rte_errno, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
-					  "the device's capabilities cannot be read");
-	return caps_check(caps, out, compiled->target, actions, error);
+	caps = caps_of(port, attr->egress, error);
+	return caps != NULL ? caps_check(caps, out, compiled->target, actions, error) : -rte_errno;
 }
 
 /* ------------------------------------------------------------------ with flows */

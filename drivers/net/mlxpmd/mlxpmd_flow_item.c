@@ -393,6 +393,10 @@ static const struct item items_known[] = {
 	  .mask = &rte_flow_item_gtp_mask, .implied = { UDP_PORT(PORT_GTPU) },
 	  .parts = { IN_SET(4, 4, SET_MISC3, AT_GTPU_TEID), IN_SET(1, 1, SET_MISC3, AT_GTPU_MSG_TYPE),
 		     { .from = 0, .bytes = 1, .set = SET_MISC3, .to = AT_GTPU_FLAGS, .bits = 0x07 } } },
+	{ .type = RTE_FLOW_ITEM_TYPE_MARK, .layer = L_REGISTER, .bytes = sizeof(struct rte_flow_item_mark),
+	  .mask = &rte_flow_item_mark_mask,
+	  .implied = { { SET_MISC2, AT_REG_C_0, MLXPMD_MARKED >> 24, MLXPMD_MARKED >> 24 } },
+	  .extra_bytes = sizeof(struct rte_flow_item_mark), .extra = mlxpmd_mod_mark },
 	{ .type = RTE_FLOW_ITEM_TYPE_META, .layer = L_REGISTER, .bytes = sizeof(struct rte_flow_item_meta),
 	  .mask = &rte_flow_item_meta_mask, .extra_bytes = sizeof(uint32_t), .extra = mlxpmd_mod_meta },
 	{ .type = RTE_FLOW_ITEM_TYPE_TAG, .layer = L_REGISTER, .bytes = sizeof(struct rte_flow_item_tag),
@@ -423,7 +427,7 @@ static const struct mpls {
 
 /** Where the compiler is in a pattern. */
 struct place {
-	const struct mlxpmd_port *port;
+	struct mlxpmd_port *port;
 	enum layer layer;	/**< Of the item before. */
 	bool egress, inner, inner_eth;
 	enum rte_flow_item_type tunnel;
@@ -634,17 +638,13 @@ item_compile(const struct rte_flow_item *item, struct place *p, struct mdv_match
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, item,
 					  "item %s: it is of flows of an embedded switch (transfer), and the port has none; "
 					  "port_id matches this port", item_name(item));
-	if (item->type == RTE_FLOW_ITEM_TYPE_MARK)
-		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, item,
-					  "item MARK: flows see no mark of another flow; what set_tag and set_meta set is "
-					  "matched by tag and meta");
+	if (item->type == RTE_FLOW_ITEM_TYPE_MARK && mlxpmd_flow_mark_check(p->port, item, p->egress, error) != 0)
+		return -rte_errno;
 	if (known == NULL)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, item,
-					  "item %s is not matched; eth to tcp, udp, icmp, esp, tunnels, mpls, tag, meta and tx_queue are",
+					  "item %s is not matched; eth to tcp, udp, icmp, esp, tunnels, mpls, tag, meta, mark and tx_queue are",
 					  item_name(item));
-	if (known->layer == L_REGISTER)
-		return fields_match(known, item, p, m, error);
-	rc = place_enter(p, known, item, m, error);
+	rc = known->layer != L_REGISTER ? place_enter(p, known, item, m, error) : 0;
 	if (rc == 0 && known->layer == L_MPLS)
 		return mpls_compile(known, item, after, p, m, error);
 	if (rc == 0)
@@ -660,7 +660,7 @@ item_compile(const struct rte_flow_item *item, struct place *p, struct mdv_match
 }
 
 int
-mlxpmd_flow_pattern_compile(const struct mlxpmd_port *port, const struct rte_flow_item *items, bool egress,
+mlxpmd_flow_pattern_compile(struct mlxpmd_port *port, const struct rte_flow_item *items, bool egress,
 			    bool relaxed, struct mlxpmd_flow_copies *copies, struct mlxpmd_flow_pattern *pattern,
 			    struct rte_flow_error *error)
 {

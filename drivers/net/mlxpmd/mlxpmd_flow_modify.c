@@ -5,6 +5,7 @@
 #include <rte_flow.h>
 
 #include "mlxpmd_flow_modify.h"
+#include "mlxpmd_rx.h"
 
 #define P(name, bits_) { PRM_ACTION_IN_FIELD_##name, bits_ }
 #define ONE(name, bits_) .bits = (bits_), .bytes = ((bits_) + 7) / 8, .parts = { P(name, bits_) }
@@ -332,6 +333,21 @@ mlxpmd_mod_meta(struct rte_flow_error *error __rte_unused, const struct rte_flow
 
 	memset(handled, UINT8_MAX, sizeof(s->data));
 	register_match(m, egress ? AT_REG_A : AT_REG_C(MLXPMD_REG_META), s->data, k->data);
+	return 0;
+}
+
+/* That there is a mark is matched by the item's presence. */
+int
+mlxpmd_mod_mark(struct rte_flow_error *error, const struct rte_flow_item *item, const uint8_t *spec,
+		const uint8_t *mask, uint8_t *handled, struct mdv_match *m, bool egress __rte_unused)
+{
+	const struct rte_flow_item_mark *s = (const void *)spec, *k = (const void *)mask;
+
+	memset(handled, UINT8_MAX, sizeof(*s));
+	if ((s->id & k->id) > MLXPMD_MARK_MAX)
+		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_SPEC, item,
+					  "item MARK: mark %u: marks are 0 to %u", s->id & k->id, MLXPMD_MARK_MAX);
+	register_match(m, AT_REG_C(MLXPMD_REG_MARK), s->id, k->id & ~MLXPMD_MARKED);
 	return 0;
 }
 

@@ -96,6 +96,8 @@ int mlxpmd_mod_raw_decap(struct mlxpmd_mod_list *c, const struct rte_flow_action
 /* ---- items of registers: see extra of struct item, mlxpmd_flow_item.c ---- */
 int mlxpmd_mod_meta(struct rte_flow_error *error, const struct rte_flow_item *item, const uint8_t *spec,
 		    const uint8_t *mask, uint8_t *handled, struct mdv_match *m, bool egress);
+int mlxpmd_mod_mark(struct rte_flow_error *error, const struct rte_flow_item *item, const uint8_t *spec,
+		    const uint8_t *mask, uint8_t *handled, struct mdv_match *m, bool egress);
 int mlxpmd_mod_tag(struct rte_flow_error *error, const struct rte_flow_item *item, const uint8_t *spec,
 		   const uint8_t *mask, uint8_t *handled, struct mdv_match *m, bool egress);
 
