@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* rte_flow: flows that get other actions; DPDK has had this since 23.07. */
+/* rte_flow: flows that get other actions, which DPDK has had since 23.07; queries of the action rss. */
 
 #include "test_flow.h"
 
@@ -26,6 +26,45 @@ static void
 update(struct rte_flow *flow, const struct rte_flow_action *actions)
 {
 	CHECK_OK(rte_flow_actions_update(PORT_A, flow, actions, &error));
+}
+
+/* What a query of RSS returns is what the action was, its defaults filled in; 22.11's testpmd prints it. */
+static void
+rss_query(void)
+{
+	static const uint16_t queues[] = { 3, 1 };
+	const struct rte_flow_indir_action_conf ingress = { .ingress = 1 };
+	uint8_t key[40], port_key[40];
+	struct rte_eth_rss_conf port = { .rss_key = port_key, .rss_key_len = sizeof(port_key) };
+	struct rte_flow_action_rss rss = {
+		.func = RTE_ETH_HASH_FUNCTION_SYMMETRIC_TOEPLITZ, .types = RTE_ETH_RSS_NONFRAG_IPV4_UDP,
+		.key = key, .key_len = sizeof(key), .queue_num = RTE_DIM(queues), .queue = queues,
+	};
+	const struct rte_flow_action action = ACTION_CONF(RSS, &rss);
+	struct rte_flow *flow, *plain = flow_create(&group0, UDP_ITEMS, ACTIONS(TO_QUEUE(1)));
+	struct rte_flow_action_rss found = { .level = 9 };
+	struct rte_flow_action_handle *handle;
+
+	memset(key, 0x5a, sizeof(key));
+	flow = flow_create(&group6, UDP_ITEMS, ACTIONS(ACTION_CONF(RSS, &rss)));
+	CHECK_OK(rte_flow_query(PORT_A, flow, ACTIONS(ACTION(RSS)), &found, &error));
+	CHECK(found.func == rss.func && found.types == rss.types && found.level == 1 && found.queue_num == 2 &&
+	      memcmp(found.queue, queues, sizeof(queues)) == 0);
+	CHECK(found.key_len == sizeof(key) && memcmp(found.key, key, sizeof(key)) == 0);
+	flow_destroy(flow);
+	/* Without types and key: addresses, and the key of the port. */
+	rss = (struct rte_flow_action_rss){ .queue_num = 1, .queue = queues };
+	handle = rte_flow_action_handle_create(PORT_A, &ingress, &action, &error);
+	CHECK_OK(rte_eth_dev_rss_hash_conf_get(PORT_A, &port));
+	flow = flow_create(&group6, UDP_ITEMS, ACTIONS(ACTION_CONF(INDIRECT, handle)));
+	CHECK_OK(rte_flow_query(PORT_A, flow, ACTIONS(ACTION(RSS)), &found, &error));
+	CHECK(found.func == RTE_ETH_HASH_FUNCTION_TOEPLITZ && found.types == RTE_ETH_RSS_IP && found.queue_num == 1);
+	CHECK(memcmp(found.key, port_key, sizeof(port_key)) == 0);
+	refused(rte_flow_action_handle_query(PORT_A, handle, &found, &error), -ENOTSUP, "of indirect actions count");
+	flow_destroy(flow);
+	CHECK_OK(rte_flow_action_handle_destroy(PORT_A, handle, &error));
+	refused(rte_flow_query(PORT_A, plain, ACTIONS(ACTION(RSS)), &found, &error), -EINVAL, "without this action");
+	flow_destroy(plain);
 }
 
 /* A frame arrives at a queue with this mark, 0: none, and TTL. */
@@ -222,9 +261,11 @@ by_queue(struct rte_flow *other)
 void
 flow_update(void)
 {
-	struct rte_flow *lead = flow_create(&group0, UDP_ITEMS, ACTIONS(JUMP(6)));
-	struct rte_flow *flow = flow_create(&group6, UDP_ITEMS, ACTIONS(TO_QUEUE(1)));
+	struct rte_flow *lead, *flow;
 
+	rss_query();
+	lead = flow_create(&group0, UDP_ITEMS, ACTIONS(JUMP(6)));
+	flow = flow_create(&group6, UDP_ITEMS, ACTIONS(TO_QUEUE(1)));
 	/* Else the release has no such function, which mdv_compat.h then replaces. */
 	if (rte_flow_actions_update(PORT_A, flow, ACTIONS(TO_QUEUE(2)), &error) != -ENOSYS) {
 		arrives(2, 0, 64);

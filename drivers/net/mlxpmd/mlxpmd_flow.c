@@ -418,16 +418,21 @@ int
 mlxpmd_flow_read(struct rte_flow *flow, const struct rte_flow_action *action, void *data, struct rte_flow_error *error)
 {
 	const bool count = action->type == RTE_FLOW_ACTION_TYPE_COUNT, age = action->type == RTE_FLOW_ACTION_TYPE_AGE;
+	const bool rss = action->type == RTE_FLOW_ACTION_TYPE_RSS;
 
-	if (!count && !age)
+	if (!count && !age && !rss)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
-					  "of a flow's actions count and age can be queried");
-	if ((count && flow->counter == NULL) || (age && flow->age == NULL))
+					  "of a flow's actions count, age and rss can be queried");
+	if ((count && flow->counter == NULL) || (age && flow->age == NULL) ||
+	    (rss && (flow->dest == NULL || flow->dest->conf.rss_hf == 0)))
 		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, action,
 					  "the flow was created without this action");
 	if (count)
 		return mlxpmd_flow_counter_query(flow->counter, data, error);
-	mlxpmd_flow_age_query(flow, data);
+	if (age)
+		mlxpmd_flow_age_query(flow, data);
+	else
+		mlxpmd_flow_dest_query(flow->dest, data);
 	return 0;
 }
 

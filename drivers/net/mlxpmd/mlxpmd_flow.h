@@ -240,6 +240,8 @@ void mlxpmd_flow_jump_put(struct mlxpmd_port *port, struct mlxpmd_flow_group *fr
 /** Queues and spreading that equal conf, with one more user. NULL with rte_errno: no memory, or no TIRs. */
 struct mlxpmd_flow_dest *mlxpmd_flow_dest_get(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf);
 void mlxpmd_flow_dest_put(struct mlxpmd_port *port, struct mlxpmd_flow_dest *dest);
+/** Answers a query of RSS; what the answer points to is part of dest. */
+void mlxpmd_flow_dest_query(const struct mlxpmd_flow_dest *dest, struct rte_flow_action_rss *data);
 
 /* ---- counters (mlxpmd_flow_counter.c) ---- */
 /** A new counter; in_bulk: not for rules of the root in verbs mode. NULL with rte_errno, logged. */
@@ -352,7 +354,7 @@ void mlxpmd_flow_free(struct mlxpmd_port *port, struct rte_flow *flow);
 /** ethdev's operation rte_flow_actions_update(); it takes the lock. */
 int mlxpmd_flow_actions_update(struct rte_eth_dev *eth_dev, struct rte_flow *flow,
 			       const struct rte_flow_action actions[], struct rte_flow_error *error);
-/** Count or age of a flow, as rte_flow_query(). */
+/** Count, age or RSS of a flow, as rte_flow_query(). */
 int mlxpmd_flow_read(struct rte_flow *flow, const struct rte_flow_action *action, void *data,
 		     struct rte_flow_error *error);
 
@@ -386,7 +388,8 @@ int mlxpmd_flow_aged_get(struct rte_eth_dev *eth_dev, void **contexts, uint32_t 
 int mlxpmd_flow_dump(struct rte_eth_dev *eth_dev, struct rte_flow *flow, FILE *file, struct rte_flow_error *error);
 /**
  * As mlxpmd_flow_read() and mlxpmd_flow_handle_read(), of an address that another process has sent: only one that is
- * found among the port's flows (indirect actions) is used. -ENOENT: there is none.
+ * found among the port's flows (indirect actions) is used. -ENOENT: there is none. RSS is refused, because its answer
+ * points to memory of this process.
  */
 int mlxpmd_flow_query_other(struct mlxpmd_port *port, uint64_t address, const struct rte_flow_action *action,
 			    void *data, struct rte_flow_error *error);

@@ -107,8 +107,14 @@ mlxpmd_flow_query_other(struct mlxpmd_port *port, uint64_t address, const struct
 	TAILQ_FOREACH(flow, &port->flows->list, next)
 		if ((uintptr_t)flow == address)
 			break;
-	rc = flow != NULL ? mlxpmd_flow_read(flow, action, data, error) :
-	     mlxpmd_flow_refuse(error, ENOENT, RTE_FLOW_ERROR_TYPE_HANDLE, NULL, "the port has no such flow, or no more");
+	if (flow == NULL)
+		rc = mlxpmd_flow_refuse(error, ENOENT, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
+					"the port has no such flow, or no more");
+	else if (action->type == RTE_FLOW_ACTION_TYPE_RSS)
+		rc = mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, NULL, "of a flow's actions count "
+					"and age can be queried from another process, not rss");
+	else
+		rc = mlxpmd_flow_read(flow, action, data, error);
 	pthread_mutex_unlock(&port->lock);
 	return rc;
 }

@@ -53,6 +53,21 @@ mlxpmd_flow_dest_put(struct mlxpmd_port *port, struct mlxpmd_flow_dest *dest)
 	free(dest);
 }
 
+void
+mlxpmd_flow_dest_query(const struct mlxpmd_flow_dest *dest, struct rte_flow_action_rss *data)
+{
+	*data = (struct rte_flow_action_rss){
+		.func = dest->conf.symmetric ? RTE_ETH_HASH_FUNCTION_SYMMETRIC_TOEPLITZ :
+					       RTE_ETH_HASH_FUNCTION_TOEPLITZ,
+		.level = dest->conf.inner ? 2 : 1,
+		.types = dest->conf.rss_hf,
+		.key_len = sizeof(dest->conf.key),
+		.queue_num = dest->conf.nb_queues,
+		.key = dest->conf.key,
+		.queue = dest->queues,
+	};
+}
+
 /* ------------------------------------------------------------------ indirect actions */
 
 static struct rte_flow_action_handle *
@@ -143,7 +158,7 @@ mlxpmd_flow_handle_read(const struct rte_flow_action_handle *handle, void *data,
 {
 	if (handle->counter == NULL)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_HANDLE, handle,
-					  "of indirect actions count can be queried");
+					  "of indirect actions count can be queried; a flow that uses it answers for rss");
 	return mlxpmd_flow_counter_query(handle->counter, data, error);
 }
 
