@@ -2,6 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* rte_flow: flows of sent packets by their send queue or their metadata. */
 
+#include "emu_ctl.h"
 #include "test_flow.h"
 
 #define PORT 4000
@@ -20,15 +21,21 @@ udp_to(uint16_t port)
 	return f;
 }
 
-/* Does the packet of a queue not arrive? */
+/* Does the packet of a queue to a port not arrive? */
 static bool
-dropped(uint16_t tx_queue)
+dropped_to(uint16_t tx_queue, uint16_t port)
 {
-	const struct pmd_frame frame = udp_to(PORT);
+	const struct pmd_frame frame = udp_to(port);
 	struct rte_mbuf *m = flow_sent(tx_queue, &frame);
 
 	rte_pktmbuf_free(m);
 	return m == NULL;
+}
+
+static bool
+dropped(uint16_t tx_queue)
+{
+	return dropped_to(tx_queue, PORT);
 }
 
 /* A queue that is started again has another SQ. */
@@ -79,6 +86,36 @@ tx_queues(void)
 		CHECK(!dropped(1));
 		flow_destroy(lead);
 	}
+}
+
+/*
+ * The device refuses the second rule for a queue's new SQ: the queue does not start, and both flows match its old SQ.
+ * They match the new one after a start that succeeds.
+ */
+static void
+tx_queue_rule_refused(void)
+{
+	struct rte_flow *lead = flow_create(&group0, ITEMS(ITEM(ETH)), ACTIONS(JUMP(5)));
+	struct rte_flow *flow[2];
+
+	for (unsigned int i = 0; i < RTE_DIM(flow); i++)
+		flow[i] = flow_create(&group5, ITEMS(TX_QUEUE(1), ITEM(ETH), ITEM(IPV4), UDP_TO(PORT + i)),
+				      ACTIONS(ACTION(DROP)));
+	CHECK_OK(rte_eth_dev_tx_queue_stop(PORT_A, 1));
+	CHECK(emu_fault("on cmd.entry match op=SET_FLOW_TABLE_ENTRY port=0 after 1 count 1 do fail status=NO_RESOURCES") ==
+	      0);
+	CHECK(rte_eth_dev_tx_queue_start(PORT_A, 1) < 0);
+	CHECK_EQ(emu_fault_hits(), 1);
+	emu_fault_clear();
+	CHECK(!dropped(0));
+	CHECK_OK(rte_eth_dev_tx_queue_start(PORT_A, 1));
+	for (unsigned int i = 0; i < RTE_DIM(flow); i++) {
+		CHECK(dropped_to(1, PORT + i));
+		CHECK(!dropped_to(0, PORT + i));
+		flow_destroy(flow[i]);
+		CHECK(!dropped_to(1, PORT + i));
+	}
+	flow_destroy(lead);
 }
 
 /* By a template, in which the queue is a value of each flow. */
@@ -215,6 +252,7 @@ void
 flow_senders(void)
 {
 	tx_queues();
+	tx_queue_rule_refused();
 	tx_queue_template();
 	tx_queue_released();
 	tx_queue_mistakes();
