@@ -55,6 +55,7 @@ struct cmp_config {
 	uint64_t tx_flags;	/**< ol_flags of sent packets. */
 	bool tx_alternate;	/**< Set tx_flags on every second packet only. */
 	uint16_t tso_segsz;	/**< Sent packets are TCP and request segments of so many bytes; 0: no. */
+	bool tx_metadata;	/**< Sent packets have metadata of rte_flow, each another value. */
 	enum cmp_regime regime;
 	bool hugepages, gate_only;
 	int cpu, device_cpu;	/**< CPU of the driver; CPU of the device in the regimes X, E and L. */

@@ -31,6 +31,7 @@ static const char usage[] =
 "  --tx-offloads A,B      the same for sending (default MBUF_FAST_FREE)\n"
 "  --tx-checksums all|every-second   sent packets request IPv4 and UDP checksums\n"
 "  --tso N                sent packets are TCP, which the device divides into segments of N bytes\n"
+"  --tx-metadata          sent packets have metadata of rte_flow, each another value\n"
 "  --traffic uniform|mixed\n"
 "  --frame-bytes N        length of uniform and of sent frames, without FCS (default 60)\n"
 "  --ring N --fill N --burst N --queues N       (defaults 1024, half the ring, 32, 1)\n"
@@ -54,7 +55,7 @@ static const char usage[] =
 enum option_id {
 	O_PLUGIN = 256, O_ROWS, O_STOCK_DEVARGS, O_DEVARGS, O_RX, O_TX, O_TX_CSUM, O_TRAFFIC, O_BYTES,
 	O_RING, O_FILL, O_BURST, O_QUEUES, O_POOL, O_CACHE, O_ROUNDS, O_ATTEMPTS, O_REGIME, O_CPU,
-	O_DEVICE_CPU, O_SIMD, O_NO_HUGE, O_SPREAD, O_TSO, O_GATE, O_PROFILE, O_OUT, O_HELP,
+	O_DEVICE_CPU, O_SIMD, O_NO_HUGE, O_SPREAD, O_TSO, O_TX_META, O_GATE, O_PROFILE, O_OUT, O_HELP,
 };
 static const struct option options[] = {
 	{ "plugin", 1, NULL, O_PLUGIN },
@@ -80,6 +81,7 @@ static const struct option options[] = {
 	{ "simd-bits", 1, NULL, O_SIMD },
 	{ "no-huge", 0, NULL, O_NO_HUGE },
 	{ "tso", 1, NULL, O_TSO },
+	{ "tx-metadata", 0, NULL, O_TX_META },
 	{ "spread", 0, NULL, O_SPREAD },
 	{ "gate-only", 0, NULL, O_GATE },
 	{ "profile", 1, NULL, O_PROFILE },
@@ -170,6 +172,7 @@ set_text(struct cmp_config *c, int id, const char *v)
 	case O_REGIME: return parse_regime(v, &c->regime);
 	case O_NO_HUGE: c->hugepages = false; return true;
 	case O_SPREAD: c->spread = true; return true;
+	case O_TX_META: c->tx_metadata = true; return true;
 	case O_GATE: c->gate_only = true; return true;
 	case O_PROFILE: c->profile = v; return true;
 	case O_OUT: c->out = v; return true;

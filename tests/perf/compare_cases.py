@@ -137,6 +137,7 @@ CASES = [
     Case('B10.alt', 'send 60 B, every second requests checksums', row='tx',
          options={'tx-offloads': FAST + ',' + CHECKSUMS, 'tx-checksums': 'every-second'},
          goal=SEND_ANY),
+    Case('B18', 'send 60 B, each with other metadata', row='tx', options={'tx-metadata': True}),
     Case('B17', 'send 1454 B, TSO to 2 segments', row='tx',
          options={'tx-offloads': f'{FAST},{CHECKSUMS},TCP_TSO', 'frame-bytes': 1454, 'tso': 700, 'fill': 256}),
     Case('B11', 'forward 60 B', row='forward', regimes='HE', goal=FORWARD),

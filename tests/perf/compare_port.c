@@ -11,6 +11,7 @@
 #include <rte_dev.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include <rte_flow.h>
 #include <rte_mbuf_dyn.h>
 #include <rte_version.h>
 
@@ -174,6 +175,9 @@ arm_configure(const struct cmp_config *c, struct cmp_arm *arm)
 	char name[32];
 	int rc = rte_eth_dev_info_get(arm->port_id, &info);
 
+	/* Before the start, by which both drivers select their bursts. */
+	if (rc == 0 && c->tx_metadata && rte_flow_dynf_metadata_register() < 0)
+		rc = -rte_errno;
 	conf.rx_adv_conf.rss_conf.rss_hf &= info.flow_type_rss_offloads;
 	if (rc == 0)
 		rc = rte_eth_dev_configure(arm->port_id, c->queues, c->queues, &conf);

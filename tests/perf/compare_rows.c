@@ -8,6 +8,7 @@
 
 #include <infiniband/mlx5dv.h>
 #include <rte_branch_prediction.h>
+#include <rte_flow.h>
 #include <rte_tcp.h>
 
 #include "compare.h"
@@ -277,6 +278,10 @@ cmp_tx_prepare(struct cmp_arm *arm, const struct cmp_config *c, uint32_t round)
 			m->l4_len = sizeof(struct rte_tcp_hdr);
 			m->tso_segsz = c->tso_segsz;
 			m->ol_flags |= RTE_MBUF_F_TX_TCP_SEG | RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM;
+		}
+		if (c->tx_metadata) {
+			rte_flow_dynf_metadata_set(m, i);
+			m->ol_flags |= RTE_MBUF_DYNFLAG_TX_METADATA;
 		}
 	}
 	return true;
