@@ -152,6 +152,19 @@ ages(struct rte_flow *flow)
 	CHECK_EQ(rte_flow_query(PORT_A, flow, ACTIONS(ACTION(AGE)), &query, &error), -EINVAL);
 }
 
+/* The new actions can remove the tunnel that the pattern has. */
+static void
+tunnel(void)
+{
+	struct rte_flow *flow = flow_create(&group6, ITEMS(ITEM(ETH), ITEM(IPV4), ITEM(UDP), ITEM(VXLAN)),
+					    ACTIONS(TO_QUEUE(1)));
+
+	update(flow, ACTIONS(ACTION(VXLAN_DECAP), TO_QUEUE(2)));
+	refused(rte_flow_actions_update(PORT_A, flow, ACTIONS(ACTION(NVGRE_DECAP), TO_QUEUE(2)), &error), -EINVAL,
+		"an item of another tunnel");
+	flow_destroy(flow);
+}
+
 /* The kernel's rules of group 0 keep their actions. */
 static void
 root(void)
@@ -236,11 +249,16 @@ by_queue(struct rte_flow *other)
 	pulled(1);
 	pulled(2);
 	arrives(3, 7, 64);
-	/* From either queue, and by the other function. */
-	CHECK_OK(rte_flow_async_actions_update(PORT_A, 0, &later, flow, ACTIONS(TO_QUEUE(2)), 0, (void *)3, &error));
+	/* The table has room for one flow: an update neither takes a place nor frees one. */
+	CHECK(rte_flow_async_create(PORT_A, 0, &at_once, table, ITEMS(ITEM(IPV4), UDP_TO(1)), 0, to_queue, 0, NULL,
+				    &error) == NULL && rte_errno == ENOSPC);
+	/* Two of one queue; and by the other function, when nothing is left to push. */
+	CHECK_OK(rte_flow_async_actions_update(PORT_A, 0, &later, flow, to_queue, 0, (void *)3, &error));
+	CHECK_OK(rte_flow_async_actions_update(PORT_A, 0, &later, flow, ACTIONS(TO_QUEUE(2)), 0, (void *)4, &error));
 	arrives(3, 7, 64);
 	CHECK_OK(rte_flow_push(PORT_A, 0, &error));
 	pulled(3);
+	pulled(4);
 	arrives(2, 0, 64);
 	update(flow, ACTIONS(ACTION(DROP)));
 	CHECK_EQ(flow_queue_of_udp(PORT), -1);
@@ -248,13 +266,12 @@ by_queue(struct rte_flow *other)
 		"actions template 2: the table has 2");
 	refused(rte_flow_async_actions_update(PORT_A, 0, &at_once, other, to_queue, 0, NULL, &error), -EINVAL,
 		"the flow is not of a table");
-	/* The table has room for it once: no update takes a place. */
-	CHECK_OK(rte_flow_async_destroy(PORT_A, 0, &at_once, flow, (void *)4, &error));
-	pulled(4);
-	flow = rte_flow_async_create(PORT_A, 0, &at_once, table, ITEMS(ITEM(IPV4), UDP_TO(PORT)), 0, to_queue, 0,
-				     (void *)5, &error);
-	REQUIRE(flow != NULL, "%s", error.message);
+	CHECK_OK(rte_flow_async_destroy(PORT_A, 0, &at_once, flow, (void *)5, &error));
 	pulled(5);
+	flow = rte_flow_async_create(PORT_A, 0, &at_once, table, ITEMS(ITEM(IPV4), UDP_TO(PORT)), 0, to_queue, 0,
+				     (void *)6, &error);
+	REQUIRE(flow != NULL, "%s", error.message);
+	pulled(6);
 	CHECK_OK(rte_flow_async_actions_update(PORT_A, 1, &later, flow, ACTIONS(TO_QUEUE(2)), 0, NULL, &error));
 }
 
@@ -272,6 +289,7 @@ flow_update(void)
 		targets(flow);
 		no_gap(flow);
 		ages(flow);
+		tunnel();
 		root();
 		egress();
 		flow_destroy(flow);
