@@ -194,6 +194,35 @@ limits(void)
 	      "%s", error.message);
 }
 
+/* Fields of the outermost headers and of those in a tunnel, in which the device has no tag. */
+static void
+levels(void)
+{
+	static const struct {
+		enum rte_flow_field_id field;
+		uint32_t width, level;
+		int rc;
+	} cases[] = {
+		{ RTE_FLOW_FIELD_IPV4_TTL, 8, 0, 0 }, { RTE_FLOW_FIELD_IPV4_TTL, 8, 2, 0 },
+		{ RTE_FLOW_FIELD_IPV4_TTL, 8, 3, -ENOTSUP }, { RTE_FLOW_FIELD_VLAN_ID, 12, 1, 0 },
+		{ RTE_FLOW_FIELD_VLAN_ID, 12, 2, -ENOTSUP },
+	};
+	struct rte_flow_error error = { 0 };
+
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		const struct rte_flow_action_modify_field set = {
+			.operation = RTE_FLOW_MODIFY_SET, .width = cases[i].width,
+			.dst = { .field = cases[i].field, .level = (uint8_t)cases[i].level },
+			.src = { .field = RTE_FLOW_FIELD_VALUE, .value = { 9 } },
+		};
+		int rc = rte_flow_validate(PORT_A, &group5, ITEMS(ITEM(ETH), ITEM(VLAN), ITEM(IPV4), ITEM(UDP),
+								  ITEM(VXLAN), ITEM(ETH), ITEM(IPV4)),
+					   ACTIONS(ACTION_CONF(MODIFY_FIELD, &set), TO_QUEUE(1)), &error);
+
+		CHECK(rc == cases[i].rc, "case %u: %d", i, rc);
+	}
+}
+
 /* A flow that removes a tunnel jumps and pops a tag only if the card can, and is refused by the capability's name. */
 static void
 decap_with(bool can)
@@ -353,5 +382,6 @@ flow_modify(bool can_decap_with)
 	decap_rss();
 	decap_with(can_decap_with);
 	limits();
+	levels();
 	metadata();
 }

@@ -177,10 +177,13 @@ tx_queue_released(void)
 }
 
 static void
-tx_queue_refused(const struct rte_flow_attr *attr, const struct rte_flow_item *items, const char *message)
+tx_queue_refused(const struct rte_flow_attr *attr, const struct rte_flow_item *items, int err, const char *message)
 {
+	int rc;
+
 	memset(&error, 0, sizeof(error));
-	CHECK(rte_flow_validate(PORT_A, attr, items, ACTIONS(ACTION(DROP)), &error) != 0, "%s", message);
+	rc = rte_flow_validate(PORT_A, attr, items, ACTIONS(ACTION(DROP)), &error);
+	CHECK(rc == -err, "%s: %d", message, rc);
 	CHECK(error.message != NULL && strstr(error.message, message) != NULL, "%s: %s", message, error.message);
 }
 
@@ -190,11 +193,12 @@ tx_queue_mistakes(void)
 	static const struct rte_flow_attr received = { .ingress = 1 };
 	static const struct rte_flow_item_tx_queue one = { .tx_queue = 1 }, none = { .tx_queue = 0 };
 
-	tx_queue_refused(&received, ITEMS(TX_QUEUE(1)), "it is of sent packets");
-	tx_queue_refused(&group0, ITEMS(TX_QUEUE(TX_QUEUES)), "Tx queue 2 of 2");
-	tx_queue_refused(&group0, ITEMS(TX_QUEUE(0), TX_QUEUE(1)), "no packet is sent by Tx queue 0 and by 1");
-	tx_queue_refused(&group0, ITEMS(ITEM_SPEC(TX_QUEUE, &one, &one)), "mask 0x1");
-	tx_queue_refused(&group0, ITEMS({ .type = RTE_FLOW_ITEM_TYPE_TX_QUEUE, .spec = &none, .last = &one }), "ranges");
+	tx_queue_refused(&received, ITEMS(TX_QUEUE(1)), EINVAL, "it is of sent packets");
+	tx_queue_refused(&group0, ITEMS(TX_QUEUE(TX_QUEUES)), EINVAL, "Tx queue 2 of 2");
+	tx_queue_refused(&group0, ITEMS(TX_QUEUE(0), TX_QUEUE(1)), EINVAL, "no packet is sent by Tx queue 0 and by 1");
+	tx_queue_refused(&group0, ITEMS(ITEM_SPEC(TX_QUEUE, &one, &one)), ENOTSUP, "mask 0x1");
+	tx_queue_refused(&group0, ITEMS({ .type = RTE_FLOW_ITEM_TYPE_TX_QUEUE, .spec = &none, .last = &one }),
+			 ENOTSUP, "ranges");
 	CHECK_OK(rte_flow_validate(PORT_A, &group0,
 				   ITEMS(TX_QUEUE(1), ITEM_SPEC(TX_QUEUE, &none, &none), ITEM(TX_QUEUE)),
 				   ACTIONS(ACTION(DROP)), &error));
