@@ -6,6 +6,7 @@
  */
 
 #include <ethdev_driver.h>
+#include <rte_flow_driver.h>
 
 #include "pmd_test.h"
 
@@ -171,6 +172,26 @@ features_others(void)
 		feature_check(&features[i]);
 }
 
+/* ethdev calls the functions of flow queues without looking whether there are any. Before 24.03 all are flow_ops. */
+static void
+flow_queue_ops_check(const struct rte_eth_dev *dev)
+{
+#ifdef TEST_FLOW_FP_OPS
+	/* Behind the last function there is padding. */
+	void (*ours[sizeof(*dev->flow_fp_ops) / sizeof(void (*)(void))])(void), (*all[RTE_DIM(ours)])(void);
+	unsigned int i, n = 0;
+
+	memcpy(ours, dev->flow_fp_ops, sizeof(ours));
+	memcpy(all, &rte_flow_fp_default_ops, sizeof(all));
+	for (i = 0; i < RTE_DIM(ours); i++) {
+		CHECK(ours[i] != NULL || all[i] == NULL, "function %u of rte_flow_fp_ops", i);
+		n += all[i] != NULL;
+	}
+	CHECK(n >= 14, "%u functions", n);
+#endif
+	CHECK(dev->dev_ops->flow_ops_get != NULL);
+}
+
 static void
 features_check(void)
 {
@@ -178,6 +199,7 @@ features_check(void)
 
 	features_of_ops(&rte_eth_devices[PORT_A], rte_eth_devices[PORT_A].dev_ops);
 	features_others();
+	flow_queue_ops_check(&rte_eth_devices[PORT_A]);
 	for (i = 0; i < lines; i++)
 		CHECK(listed[i][0][0] == '\0', "%s: this test does not know the feature", listed[i][0]);
 }
