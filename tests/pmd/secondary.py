@@ -312,8 +312,9 @@ def flows_counted(primary, caller, count, handle):
 def flows_refused(caller, count, handle, other):
     """What a secondary process does not do."""
     for function in ("create", "validate", "destroy", "flush", "isolate", "aged", "handle_create",
-                     "handle_destroy"):
-        caller.fails(function, handle if function.startswith("handle") else count, errno.ENOTSUP, REFUSED)
+                     "handle_destroy", "queue_create", "queue_destroy", "queue_push", "queue_pull",
+                     "queue_handle_create", "queue_handle_destroy", "queue_handle_update", "queue_handle_query"):
+        caller.fails(function, handle if "handle" in function else count, errno.ENOTSUP, REFUSED)
     for function, address in (("reset", count), ("handle_reset", handle)):
         caller.fails(function, address, errno.ENOTSUP, "does not reset counters of flows")
     caller.fails("rss", count, errno.ENOTSUP, "of a flow's actions count and age can be queried")

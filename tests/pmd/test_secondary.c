@@ -161,6 +161,38 @@ create_call(const char *name, struct rte_flow_error *error)
 	return -ENOENT;
 }
 
+/* The functions of flow queues; -ENOENT: none of that name. */
+static int
+queue_call(const char *name, void *address, struct rte_flow_error *error)
+{
+	const struct rte_flow_op_attr attr = { .postpone = 0 };
+	const struct rte_flow_item pattern[] = { { .type = RTE_FLOW_ITEM_TYPE_END } };
+	const struct rte_flow_action actions[] = { { .type = RTE_FLOW_ACTION_TYPE_END } };
+	const struct rte_flow_indir_action_conf conf = { .ingress = 1 };
+	struct rte_flow_op_result result;
+	struct rte_flow_query_count count;
+
+	if (strcmp(name, "queue_create") == 0)
+		return rte_flow_async_create(PORT, 0, &attr, NULL, pattern, 0, actions, 0, NULL, error) != NULL ?
+		       0 : -rte_errno;
+	if (strcmp(name, "queue_destroy") == 0)
+		return rte_flow_async_destroy(PORT, 0, &attr, address, NULL, error);
+	if (strcmp(name, "queue_push") == 0)
+		return rte_flow_push(PORT, 0, error);
+	if (strcmp(name, "queue_pull") == 0)
+		return rte_flow_pull(PORT, 0, &result, 1, error);
+	if (strcmp(name, "queue_handle_create") == 0)
+		return rte_flow_async_action_handle_create(PORT, 0, &attr, &conf, actions, NULL, error) != NULL ?
+		       0 : -rte_errno;
+	if (strcmp(name, "queue_handle_destroy") == 0)
+		return rte_flow_async_action_handle_destroy(PORT, 0, &attr, address, NULL, error);
+	if (strcmp(name, "queue_handle_update") == 0)
+		return rte_flow_async_action_handle_update(PORT, 0, &attr, address, &conf, NULL, error);
+	if (strcmp(name, "queue_handle_query") == 0)
+		return rte_flow_async_action_handle_query(PORT, 0, &attr, address, &count, NULL, error);
+	return -ENOENT;
+}
+
 static int
 call(const char *name, void *address, struct rte_flow_error *error)
 {
@@ -186,6 +218,8 @@ call(const char *name, void *address, struct rte_flow_error *error)
 		return rte_flow_get_aged_flows(PORT, contexts, 1, error);
 	if (strcmp(name, "handle_destroy") == 0)
 		return rte_flow_action_handle_destroy(PORT, address, error);
+	if (strncmp(name, "queue_", strlen("queue_")) == 0)
+		return queue_call(name, address, error);
 	return create_call(name, error);
 }
 

@@ -383,6 +383,7 @@ ops_set(struct rte_eth_dev *eth_dev)
 	eth_dev->rx_queue_count = rx_queue_count;
 	eth_dev->rx_descriptor_status = rx_descriptor_status;
 	eth_dev->tx_descriptor_status = tx_descriptor_status;
+	mlxpmd_secondary_flow_up(eth_dev);
 }
 
 static void

@@ -105,6 +105,8 @@ int mlxpmd_secondary_probe(struct rte_device *device, struct rte_intr_handle *in
 /** Whether the primary process ended, or closes the port. */
 bool mlxpmd_secondary_ended(const struct rte_eth_dev *eth_dev);
 struct rte_flow_ops;
+/** Gives the port the operations of flow queues, which are refused. */
+void mlxpmd_secondary_flow_up(struct rte_eth_dev *eth_dev);
 /** As eth_dev_ops.flow_ops_get. */
 int mlxpmd_secondary_flow_ops_get(struct rte_eth_dev *eth_dev, const struct rte_flow_ops **ops);
 /** Releases what this process has of the port; its bursts must have ended. */

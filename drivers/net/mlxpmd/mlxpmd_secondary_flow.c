@@ -103,9 +103,9 @@ flow_dump(struct rte_eth_dev *eth_dev, struct rte_flow *flow, FILE *file, struct
 	return rc;
 }
 
-/* Defines an operation that the primary process does, and that fails here. */
+/* Defines an operation that the primary process does, and that fails here. Some releases do not have all. */
 #define REFUSED(type, name, failed, ...) \
-static type \
+static __rte_unused type \
 name(struct rte_eth_dev *eth_dev __rte_unused, ##__VA_ARGS__, struct rte_flow_error *error) \
 { \
 	(void)mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL, \
@@ -126,6 +126,38 @@ REFUSED(struct rte_flow_action_handle *, handle_create, NULL,
 	const struct rte_flow_indir_action_conf *conf __rte_unused, const struct rte_flow_action *action __rte_unused)
 REFUSED(int, handle_destroy, -ENOTSUP, struct rte_flow_action_handle *handle __rte_unused)
 
+/* Those of flow queues: ethdev calls them without looking whether a port has any. */
+#define OP_REFUSED(type, name, failed, ...) \
+REFUSED(type, name, failed, uint32_t queue_id __rte_unused, const struct rte_flow_op_attr *attr __rte_unused, \
+	##__VA_ARGS__, void *user_data __rte_unused)
+
+OP_REFUSED(struct rte_flow *, queue_create, NULL, struct rte_flow_template_table *table __rte_unused,
+	   const struct rte_flow_item items[] __rte_unused, uint8_t pattern_index __rte_unused,
+	   const struct rte_flow_action actions[] __rte_unused, uint8_t actions_index __rte_unused)
+OP_REFUSED(struct rte_flow *, queue_create_by_index, NULL, struct rte_flow_template_table *table __rte_unused,
+	   uint32_t rule_index __rte_unused, const struct rte_flow_action actions[] __rte_unused,
+	   uint8_t actions_index __rte_unused)
+OP_REFUSED(int, queue_actions_update, -ENOTSUP, struct rte_flow *flow __rte_unused,
+	   const struct rte_flow_action actions[] __rte_unused, uint8_t actions_index __rte_unused)
+OP_REFUSED(int, queue_destroy, -ENOTSUP, struct rte_flow *flow __rte_unused)
+REFUSED(int, queue_push, -ENOTSUP, uint32_t queue_id __rte_unused)
+REFUSED(int, queue_pull, -ENOTSUP, uint32_t queue_id __rte_unused, struct rte_flow_op_result res[] __rte_unused,
+	uint16_t n_res __rte_unused)
+OP_REFUSED(struct rte_flow_action_handle *, queue_handle_create, NULL,
+	   const struct rte_flow_indir_action_conf *conf __rte_unused,
+	   const struct rte_flow_action *action __rte_unused)
+OP_REFUSED(int, queue_handle_destroy, -ENOTSUP, struct rte_flow_action_handle *handle __rte_unused)
+OP_REFUSED(int, queue_handle_update, -ENOTSUP, struct rte_flow_action_handle *handle __rte_unused,
+	   const void *update __rte_unused)
+OP_REFUSED(int, queue_handle_query, -ENOTSUP, const struct rte_flow_action_handle *handle __rte_unused,
+	   void *data __rte_unused)
+
+void
+mlxpmd_secondary_flow_up(struct rte_eth_dev *eth_dev __rte_unused)
+{
+	MDV_FLOW_FP_OPS_SET(eth_dev, queue_);
+}
+
 int
 mlxpmd_secondary_flow_ops_get(struct rte_eth_dev *eth_dev __rte_unused, const struct rte_flow_ops **ops)
 {
@@ -141,6 +173,7 @@ mlxpmd_secondary_flow_ops_get(struct rte_eth_dev *eth_dev __rte_unused, const st
 		.action_handle_create = handle_create,
 		.action_handle_destroy = handle_destroy,
 		.action_handle_query = handle_query,
+		MDV_FLOW_OPS_ASYNC(queue_)
 	};
 
 	*ops = &flow_ops;
