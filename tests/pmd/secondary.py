@@ -11,6 +11,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -423,9 +424,11 @@ def kill_primary(mode, args):
     print(f"{args.kills} primary processes killed, noticed after at most {slowest * 1000:.0f} ms")
 
 
-# Debian's testpmd is linked with this library, and thus numbers mempool handlers in another way than programs that are
-# not; processes that share mempools must have the same numbers (rte_mempool_register_ops()).
-HANDLERS = "librte_mempool_dpaa.so.23"
+def handlers():
+    """Libraries of mempool handlers that testpmd is linked with, as Debian's is. Programs that are not number them in
+    another way, and processes that share mempools must have the same numbers (rte_mempool_register_ops())."""
+    linked = subprocess.run(["ldd", shutil.which("dpdk-testpmd")], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return re.findall(r"^\s*(librte_mempool_\S+)", linked, re.M)
 
 
 def frames(path):
@@ -463,8 +466,8 @@ def captured(mode, program, arguments, ready, preload, compare=None):
             with open(log, "wb") as out, subprocess.Popen(
                     ["stdbuf", "-oL", str(e2e.MLXEMU), "run", "--join", str(primary.pid()), "--", program,
                      *arguments(mode, got)],
-                    env={**primary.env, "LD_PRELOAD": preload}, stdin=subprocess.DEVNULL, stdout=out,
-                    stderr=subprocess.STDOUT) as process:
+                    env={**primary.env, "LD_PRELOAD": ":".join([*handlers(), *preload])}, stdin=subprocess.DEVNULL,
+                    stdout=out, stderr=subprocess.STDOUT) as process:
                 try:
                     printed = e2e.testlib.await_until(
                         lambda: ready in log.read_text() or process.poll() is not None, WAIT_S)
@@ -493,13 +496,13 @@ def pdump(mode, _args):
     """dpdk-pdump."""
     captured(mode, "dpdk-pdump",
              lambda mode, got: [*eal(mode, None), "--", "--pdump", f"port=0,queue=*,rx-dev={got}"],
-             "capture for", HANDLERS)
+             "capture for", [])
 
 
 def dumpcap(mode, _args):
     """dpdk-dumpcap, which has no argument for a plugin: it finds an installed one."""
     captured(mode, "dpdk-dumpcap", lambda mode, got: ["--file-prefix", pmdlib.PREFIX, "-i", "0", "-w", str(got)],
-             "Packets captured", f"{HANDLERS}:{e2e.PLUGIN}",
+             "Packets captured", [str(e2e.PLUGIN)],
              # Before 23.11 the date is wrong.
              stamps_compared if e2e.testlib.dpdk_version() >= (23, 11) else None)
 
