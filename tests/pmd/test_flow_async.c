@@ -294,6 +294,9 @@ patterns(void)
 	static const struct rte_flow_item_ipv4 udp = { .hdr.next_proto_id = 17, .hdr.time_to_live = 64 };
 	static const struct rte_flow_item_ipv4 tcp = { .hdr.next_proto_id = 6, .hdr.time_to_live = 64 };
 	static const struct rte_flow_item_ipv4 other_ttl = { .hdr.next_proto_id = 17, .hdr.time_to_live = 63 };
+	static const struct rte_flow_item_ipv4 ihl_mask = { .hdr.version_ihl = 0x0f };
+	static const struct rte_flow_item_ipv4 ihl_5 = { .hdr.version_ihl = 5 }, ihl_6 = { .hdr.version_ihl = 6 };
+	const struct rte_flow_item *by_ihl = ITEMS(ITEM_SPEC(IPV4, NULL, &ihl_mask));
 	const struct rte_flow_item *by_type = ITEMS(ITEM_SPEC(ETH, NULL, &type_mask));
 	static const struct rte_flow_item_mpls label = { .label_tc_s = { 1, 2, 0x30 } };
 	const struct rte_flow_item *by_label = ITEMS(ITEM(ETH), ITEM_SPEC(MPLS, NULL, &rte_flow_item_mpls_mask));
@@ -312,6 +315,9 @@ patterns(void)
 	CHECK_EQ(queue_by(by_ip, false, ITEMS(ITEM_SPEC(IPV4, &tcp, NULL), UDP_TO(4000))), 2);
 	CHECK_EQ(queue_by(by_ip, false, ITEMS(ITEM_SPEC(IPV4, &other_ttl, NULL), UDP_TO(4000))), 0);
 	CHECK_EQ(queue_by(by_ip, false, ITEMS(ITEM_SPEC(IPV4, &udp, NULL), UDP_TO(4001))), 0);
+	/* The length of the header is the lower half of its first byte. */
+	CHECK_EQ(queue_by(by_ihl, false, ITEMS(ITEM_SPEC(IPV4, &ihl_5, NULL))), 2);
+	CHECK_EQ(queue_by(by_ihl, false, ITEMS(ITEM_SPEC(IPV4, &ihl_6, NULL))), 0);
 	/* Presence is matched, unless relaxed. */
 	CHECK_EQ(queue_by(ITEMS(ITEM(IPV6)), false, ITEMS(ITEM(IPV6))), 0);
 	CHECK_EQ(queue_by(ITEMS(ITEM(IPV6)), true, ITEMS(ITEM(IPV6))), 2);

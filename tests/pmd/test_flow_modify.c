@@ -207,6 +207,7 @@ levels(void)
 		{ RTE_FLOW_FIELD_IPV4_TTL, 8, 3, -ENOTSUP }, { RTE_FLOW_FIELD_VLAN_ID, 12, 1, 0 },
 		{ RTE_FLOW_FIELD_VLAN_ID, 12, 2, -ENOTSUP },
 	};
+	static const rte_be32_t by = RTE_BE32(1);
 	struct rte_flow_error error = { 0 };
 
 	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
@@ -221,6 +222,13 @@ levels(void)
 
 		CHECK(rc == cases[i].rc, "case %u: %d", i, rc);
 	}
+	/* Other actions need the item of the header. */
+	CHECK_EQ(rte_flow_validate(PORT_A, &group5, ITEMS(ITEM(ETH), ITEM(IPV4)),
+				   ACTIONS(ACTION_CONF(SET_IPV6_SRC, &ipv6), TO_QUEUE(1)), &error), -EINVAL);
+	CHECK(strstr(error.message, "the pattern has no item ipv6") != NULL, "%s", error.message);
+	CHECK_EQ(rte_flow_validate(PORT_A, &group5, UDP_ITEMS, ACTIONS(ACTION_CONF(INC_TCP_SEQ, &by), TO_QUEUE(1)),
+				   &error), -EINVAL);
+	CHECK(strstr(error.message, "the pattern has no item tcp") != NULL, "%s", error.message);
 }
 
 /* A flow that removes a tunnel jumps and pops a tag only if the card can, and is refused by the capability's name. */
