@@ -44,20 +44,24 @@ static const char profile_usage[] =
 	"  mlxemu run --profile mycard -- ibv_devinfo -v\n"
 	"  mlxemu profile compare card-check.tar.gz cx6dx\n";
 
-/* A recorded file: its text, and three pages of it. */
+/* Pages that older files lack; the others are in all. */
+enum page { PAGE_ALWAYS, PAGE_FLOW_TABLE, PAGE_QOS, PAGES };
+
+/* A recorded file: its text, and pages of it. */
 struct recorded {
 	const char *path;
 	json_t *root;
 	uint16_t pci_device_id;
 	uint32_t general[PAGE_BYTES / 4], ethernet[PAGE_BYTES / 4], flow_table[PAGE_BYTES / 4];
-	bool flow_tables; /* The last page was recorded. */
+	uint32_t qos[PAGE_BYTES / 4];
+	bool has[PAGES];
 };
 
 /** How a capability is read from the recorded pages. */
 struct reader {
 	const char *name;
 	uint64_t (*get)(const struct recorded *r);
-	bool flow_table; /* From that page. */
+	enum page page;
 };
 
 #define GENERAL_GET(field, most) \
@@ -82,16 +86,24 @@ struct reader {
 		return prm_flow_table_prop_layout_get_##field( \
 			prm_flow_table_nic_cap_flow_table_properties_nic_transmit_c((const void *)r->flow_table)); \
 	}
+#define QOS_GET(field, most) \
+	static uint64_t get_##field(const struct recorded *r) \
+	{ \
+		return prm_qos_cap_get_##field((const void *)r->qos); \
+	}
 EMU_PROFILE_GENERAL(GENERAL_GET)
 EMU_PROFILE_ETHERNET(ETHERNET_GET)
 EMU_PROFILE_FLOW_TABLE(FLOW_TABLE_GET)
 EMU_PROFILE_FLOW_TABLE_TX(FLOW_TABLE_TX_GET,)
+EMU_PROFILE_QOS(QOS_GET)
 
 static const struct reader readers[] = {
-#define READER(field, most) {#field, get_##field, false},
-#define READER_FLOW_TABLE(field, most) {#field, get_##field, true},
+#define READER(field, most) {#field, get_##field, PAGE_ALWAYS},
+#define READER_FLOW_TABLE(field, most) {#field, get_##field, PAGE_FLOW_TABLE},
+#define READER_QOS(field, most) {#field, get_##field, PAGE_QOS},
 	EMU_PROFILE_GENERAL(READER) EMU_PROFILE_ETHERNET(READER) EMU_PROFILE_FLOW_TABLE(READER_FLOW_TABLE)
-	EMU_PROFILE_FLOW_TABLE_TX(READER_FLOW_TABLE, tx_)
+	EMU_PROFILE_FLOW_TABLE_TX(READER_FLOW_TABLE, tx_) EMU_PROFILE_QOS(READER_QOS)
+#undef READER_QOS
 #undef READER_FLOW_TABLE
 #undef READER
 };
@@ -201,7 +213,11 @@ recorded_open(const char *path, struct recorded *r)
 	if (!page_read(r->root, PRM_HCA_CAP_TYPE_GENERAL, r->general) ||
 	    !page_read(r->root, PRM_HCA_CAP_TYPE_ETHERNET_OFFLOADS, r->ethernet))
 		return mlxemu_fail(MLXEMU_FAILED, "profile: '%s': damaged: capabilities of page 0 or 1", path);
-	r->flow_tables = page_read(r->root, PRM_HCA_CAP_TYPE_FLOW_TABLE, r->flow_table);
+	r->has[PAGE_ALWAYS] = true;
+	r->has[PAGE_FLOW_TABLE] = page_read(r->root, PRM_HCA_CAP_TYPE_FLOW_TABLE, r->flow_table);
+	/* The general page announces it. */
+	r->has[PAGE_QOS] = !prm_cmd_hca_cap_get_qos((const void *)r->general) ||
+			   page_read(r->root, PRM_HCA_CAP_TYPE_QOS, r->qos);
 	return MLXEMU_OK;
 }
 
@@ -242,7 +258,7 @@ import_caps(FILE *f, const struct recorded *r, const struct emu_profile *base)
 	for (size_t i = 0; i < READERS; i++) {
 		uint64_t v = readers[i].get(r), most;
 
-		if (readers[i].flow_table && !r->flow_tables)
+		if (!r->has[readers[i].page])
 			continue;
 		snprintf(line, sizeof(line), "%s=%" PRIu64, readers[i].name, v);
 		if (emu_profile_change(base, line, err, sizeof(err)) != NULL) {
@@ -351,7 +367,7 @@ profile_compare(const struct recorded *r, const char *base_name)
 		for (size_t k = 0; k < READERS; k++) {
 			uint64_t v;
 
-			if (strcmp(readers[k].name, name) != 0 || (readers[k].flow_table && !r->flow_tables))
+			if (strcmp(readers[k].name, name) != 0 || !r->has[readers[k].page])
 				continue;
 			v = readers[k].get(r);
 			/* 0 in a profile: that of the counter. */

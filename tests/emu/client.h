@@ -96,5 +96,7 @@ void case_unmapped(unsigned port);
 void case_verbs_refusals(unsigned port);
 void case_verbs_leave(unsigned port);
 void case_queue_refusals(unsigned port);
+void case_pacing(unsigned port);
+void case_no_pacing(unsigned port);
 
 #endif /* CLIENT_H */

@@ -320,6 +320,8 @@ static const struct {
 	{"verbs-refusals", case_verbs_refusals},
 	{"verbs-leave", case_verbs_leave},
 	{"queue-refusals", case_queue_refusals},
+	{"pacing", case_pacing},
+	{"no-pacing", case_no_pacing},
 	{"link", case_link},
 	{"leave", case_leave},
 	{"leave-exit", case_leave_exit},

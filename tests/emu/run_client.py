@@ -3,9 +3,9 @@
 # Copyright 2026 The mlxpmd Authors
 """Runs one case of emu_client and checks its exit status and report.
 
-usage: run_client.py MLXEMU PROGRAM CASE STATUS [LINE...]
+usage: run_client.py MLXEMU PROGRAM CASE STATUS [--opt=OPTION...] [LINE...]
 
-STATUS is the exit status that `mlxemu run --audit` must have; each LINE must be found in its
+STATUS is the exit status that `mlxemu run --audit` with the OPTIONs must have; each LINE must be found in its
 report. The run directory must not exist afterwards.
 """
 import os
@@ -34,12 +34,13 @@ def check_run(got, left, status, lines):
 
 def main():
     mlxemu, program, case, status = sys.argv[1:5]
-    lines = sys.argv[5:]
+    options = [arg.removeprefix('--opt=') for arg in sys.argv[5:] if arg.startswith('--opt=')]
+    lines = [arg for arg in sys.argv[5:] if not arg.startswith('--opt=')]
     with tempfile.TemporaryDirectory() as tmp:
         env = dict(os.environ, TMPDIR=tmp)
         if case in SANITIZER_OPTIONS:
             env['ASAN_OPTIONS'] = ':'.join(filter(None, (env.get('ASAN_OPTIONS'), SANITIZER_OPTIONS[case])))
-        got = subprocess.run([mlxemu, 'run', '--ports', '2', '--audit', '--', program, case],
+        got = subprocess.run([mlxemu, 'run', '--ports', '2', '--audit', *options, '--', program, case],
                              env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                              timeout=60, check=False)
         left = os.listdir(tmp)

@@ -68,10 +68,10 @@ test_general(void)
 	CHECK_EQ(prm_cmd_hca_cap_get_roce(cap), 1);
 	CHECK_EQ(prm_cmd_hca_cap_get_log_max_qp(cap), p->log_max_qp);
 	CHECK_EQ(prm_cmd_hca_cap_get_enhanced_cqe_compression(cap), p->enhanced_cqe_compression);
+	CHECK_EQ(prm_cmd_hca_cap_get_qos(cap), p->packet_pacing);
 	/* Not modelled, so not promised. */
 	CHECK_EQ(prm_cmd_hca_cap_get_cqe_compression_128(cap), 0);
 	CHECK_EQ(prm_cmd_hca_cap_get_hairpin(cap), 0);
-	CHECK_EQ(prm_cmd_hca_cap_get_qos(cap), 0);
 	CHECK_EQ(prm_cmd_hca_cap_get_mem_rq_rmp(cap), 0);
 	CHECK_EQ(prm_cmd_hca_cap_get_general_obj_types(cap), 0);
 	CHECK_EQ(prm_cmd_hca_cap_get_wait_on_time(cap), p->wait_on_time);

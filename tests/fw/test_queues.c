@@ -143,7 +143,6 @@ test_sq(void)
 	REFUSE_SQ(prm_sqc_set_hairpin(sqc, 1), FW_SQ_FEATURE);
 	REFUSE_SQ(prm_sqc_set_allow_swp(sqc, 1), f.dev->profile->swp ? FW_OK : FW_SQ_FEATURE);
 	REFUSE_SQ(prm_sqc_set_cd_master(sqc, 1), FW_SQ_FEATURE);
-	REFUSE_SQ(prm_sqc_set_packet_pacing_rate_limit_index(sqc, 1), FW_SQ_RATE_LIMIT);
 	REFUSE_SQ(prm_sqc_set_ts_format(sqc, PRM_TS_FORMAT_REAL_TIME), FW_TS_FORMAT);
 	REFUSE_SQ(prm_wq_set_wq_type(wq, PRM_WQ_TYPE_LINKED_LIST), FW_WQ_TYPE);
 	REFUSE_SQ(prm_wq_set_wq_signature(wq, 1), FW_WQ_FEATURE);

@@ -36,6 +36,7 @@
 #define EMU_MAP_TABLE_OFFSET (EMU_UAR_OFFSET - 0x10000u)
 #define EMU_MAP_TABLE_DM 0u
 #define EMU_MAP_TABLE_UAR 256u
+#define EMU_PP_ENTRIES 128u /**< Most entries of the table of rates, the reserved first one included. */
 
 struct emu_dev;
 struct emu_ctx;
@@ -117,12 +118,22 @@ struct emu_wire_port;
 	X(P##push_vlan, 1) \
 	X(P##reformat, 1) \
 	X(P##reformat_l2_to_l3_tunnel, 1)
+/** The same for the page of QoS, which a card without packet_pacing has not. */
+#define EMU_PROFILE_QOS(X) \
+	X(packet_pacing, 1) \
+	X(packet_pacing_burst_bound, 1) \
+	X(packet_pacing_max_rate, UINT32_MAX) /* Kbit/s */ \
+	X(packet_pacing_min_rate, UINT32_MAX) \
+	X(packet_pacing_rate_table_size, EMU_PP_ENTRIES) \
+	X(packet_pacing_typical_size, 1) \
+	X(packet_pacing_uid, 1)
 /** The NIC vport context has the last one. */
 #define EMU_PROFILE_CAPS(X) \
 	EMU_PROFILE_GENERAL(X) \
 	EMU_PROFILE_ETHERNET(X) \
 	EMU_PROFILE_FLOW_TABLE(X) \
 	EMU_PROFILE_FLOW_TABLE_TX(X, tx_) \
+	EMU_PROFILE_QOS(X) \
 	X(min_wqe_inline_mode, 3) /* 0: none, 1: L2, 2: IP, 3: TCP or UDP */
 
 /** Data of a card model. */
@@ -250,6 +261,22 @@ struct emu_l2_table {
 	struct emu_l2_entry entry[EMU_L2_ENTRIES];
 };
 
+/** An entry of the table of rates that send queues refer to (PRM, SET_PP_RATE_LIMIT). */
+struct emu_pp {
+	uint32_t rate_kbps; /**< 0: the entry is free. */
+	uint32_t burst_bytes; /**< Most bytes sent at once; 0: one frame. */
+	uint16_t uid;	    /**< Its user; EMU_UID_SHARED: all users. */
+	uint16_t sqs;	    /**< Send queues that it limits, each by itself. */
+};
+#define EMU_UID_SHARED 0xffffu /**< MLX5_SHARED_RESOURCE_UID */
+/** What mlx5_core remembers of an entry (Linux, mlx5/core/rl.c). */
+struct emu_pp_kernel {
+	uint8_t context[48]; /**< set_pp_rate_limit_context */
+	uint32_t users;	     /**< 0: the kernel may use the entry for another rate. */
+	uint16_t uid;
+	bool dedicated;	     /**< Equal rates get entries of their own. */
+};
+
 /* Front ends of a device: the driver that a host would bind to it. */
 #define EMU_FRONT_VERBS 1u /**< mlx5_core and mlx5_ib: uverbs and a network interface. */
 #define EMU_FRONT_VFIO 2u  /**< vfio-pci. */
@@ -346,6 +373,8 @@ struct emu_dev {
 	struct emu_ctx_head orphans; /**< Closed after an internal error: the device still runs their queues. */
 	_Atomic bool registers_held; /**< emu_clock_hold() */
 	struct emu_obj_table *objs; /**< Firmware objects by type and id (emu_obj.h). */
+	struct emu_pp pp[EMU_PP_ENTRIES]; /**< By rate_limit_index. */
+	struct emu_pp_kernel pp_kernel[EMU_PP_ENTRIES];
 	uint32_t mkey_changes;	    /**< Incremented when a key changes or is destroyed. */
 	struct emu_pci *_Atomic pci; /**< Configuration and register space (emu_pci.h). */
 	void *dp;		    /**< State of dp/ for this port. */

@@ -336,6 +336,7 @@ emu_ctx_close(struct emu_ctx *ctx)
 	if (ctx->iommu != NULL) {
 		emu_iommu_watch(ctx->iommu, NULL, NULL);
 		ctx->dev->l2 = (struct emu_l2_table){.on = ctx->dev->l2.on};
+		memset(ctx->dev->pp, 0, sizeof(ctx->dev->pp));
 	}
 	emu_clock_hold(ctx->dev);
 	TAILQ_REMOVE(list, ctx, next);

@@ -28,6 +28,7 @@ static const struct id_range id_ranges[EMU_OBJ_TYPES] = {
 	[EMU_OBJ_UAR] = {"UAR", 0x10, 1u << 14},
 	[EMU_OBJ_MATCHER] = {"matcher", 0x1, 1u << 16},
 	[EMU_OBJ_FLOW] = {"flow", 0x1, 1u << 22},
+	[EMU_OBJ_PP] = {"packet pacing entry", 0x1, 1u << 16},
 	[EMU_OBJ_PD] = {"PD", 0x15, PROFILE(log_max_pd)},
 	[EMU_OBJ_TD] = {"TD", 0x23, PROFILE(log_max_transport_domain)},
 	[EMU_OBJ_MKEY] = {"mkey", 0x1801, PROFILE(log_max_mkey)},

@@ -17,6 +17,7 @@ enum emu_obj_type {
 	EMU_OBJ_UAR,
 	EMU_OBJ_MATCHER,
 	EMU_OBJ_FLOW,
+	EMU_OBJ_PP,
 	/* firmware objects */
 	EMU_OBJ_PD,
 	EMU_OBJ_TD,
@@ -247,6 +248,7 @@ struct emu_sq {
 	bool real_time;		 /**< Real-time timestamps in its completions. */
 	bool flush_in_error, allow_mpw, allow_swp, cd_master;
 	bool uplink;		 /**< Of a raw packet QP on the uplink: the kernel has a rule in the FDB for it. */
+	const struct emu_pp *pp; /**< Limits the rate; NULL: nothing does. */
 	struct emu_qp *qp;	 /**< The QP of which this is the send queue; NULL: an Ethernet SQ. */
 	uint16_t ci;		 /**< WQEBBs executed. */
 	uint16_t hw_pi;		 /**< Producer counter last read. */

@@ -7,6 +7,7 @@
  * - ucx#N, ompi#N: `ibv_devinfo -v` of that card in an issue or pull request of github.com/openucx/ucx or
  *   github.com/open-mpi/ompi;
  * - mlx5ctl: ETHERNET_OFFLOADS of a ConnectX-6 Dx in README.md of github.com/saeedtx/mlx5ctl;
+ * - 5T: NVIDIA 5T Technology User Manual, Packet Pacing;
  * - guide: DPDK, doc/guides/nics/mlx5.rst; dpdk, kernel: the named function;
  * - assumed: no public source was found.
  */
@@ -27,6 +28,15 @@
 	.log_max_cq_sz = 22, /* trace; ucx#10420: max_cqe 4194303 */ \
 	.log_max_wq_sz = 15, /* trace; ucx#9724, ucx#10420: max_qp_wr 32768 */ \
 	.max_mtu = 9978	     /* kernel, mlx5e_set_netdev_mtu_boundaries(): max_mtu 10000 (assumed) less 22 */
+
+/* Packet pacing, with the rate of the port as the highest. */
+#define COMMON_PACING \
+	.packet_pacing = 1,		   /* 5T: ConnectX-4 Lx and later */ \
+	.packet_pacing_burst_bound = 1,	   /* 5T: maximum burst size */ \
+	.packet_pacing_typical_size = 1,   /* assumed */ \
+	.packet_pacing_uid = 1,		   /* assumed: DPDK allocates entries by mlx5dv_pp_alloc() */ \
+	.packet_pacing_min_rate = 1,	   /* published ibv_devinfo -v: qp_rate_limit_min 1kbps */ \
+	.packet_pacing_rate_table_size = 128 /* published logs of mlx5_core: 127 rates are supported */
 
 /* Capabilities of all cards from ConnectX-5 on. */
 #define COMMON_CAPS \
@@ -97,6 +107,8 @@ static const struct emu_profile cx4lx = {
 	.lro_cap = 0,					       /* guide, LRO: ConnectX-5 and newer */
 	.first_match_fields = true,			       /* trace, ft_field_support */
 	.tunnel_stateless_gre = 1,			       /* assumed */
+	COMMON_PACING,
+	.packet_pacing_max_rate = 25000000,		       /* published ibv_devinfo -v: 25000000kbps */
 	/*
 	 * 0 in trace: access_register_user, flex_parser_protocols, cqe_128_always, mini_cqe_resp_*,
 	 * ext_stride_num_range, scatter_fcs, wqe_vlan_insert, cqe_checksum_full, relaxed_ordering_*,
@@ -119,6 +131,8 @@ static const struct emu_profile cx5 = {
 	.sf = true,					       /* assumed */
 	COMMON_LIMITS,
 	COMMON_CAPS,
+	COMMON_PACING,
+	.packet_pacing_max_rate = 100000000,	       /* published log, firmware 16.35.2000: 97656Mbps */
 	.steering_format_version = 0,			       /* kernel, mlx5_ifc.h: MLX5_STEERING_FORMAT_CONNECTX_5 */
 };
 
@@ -134,6 +148,8 @@ static const struct emu_profile cx6dx = {
 	.sf = true,					       /* assumed */
 	COMMON_LIMITS,
 	COMMON_CAPS,
+	COMMON_PACING,
+	.packet_pacing_max_rate = 100000000,	       /* assumed: the port's rate */
 	.steering_format_version = 1, /* kernel, mlx5_ifc.h: MLX5_STEERING_FORMAT_CONNECTX_6DX */
 	.tunnel_stateless_geneve_tx = 1,		       /* mlx5ctl */
 	.tunnel_stateless_ip_over_ip_rx = 1,		       /* mlx5ctl */
@@ -152,6 +168,8 @@ static const struct emu_profile cx7 = {
 	.sf = true,					       /* assumed */
 	COMMON_LIMITS,
 	COMMON_CAPS,
+	COMMON_PACING,
+	.packet_pacing_max_rate = 200000000,	       /* assumed: the port's rate */
 	.steering_format_version = 1,			       /* kernel: 2, whose formats are not modelled */
 	.wait_on_time = 1,				       /* guide, tx_pp: from ConnectX-7 on */
 	/*

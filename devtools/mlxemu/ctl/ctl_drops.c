@@ -120,7 +120,11 @@ queue_cb(struct emu_obj *obj, void *arg)
 		emu_ctl_set(o, "delivered", rq->frames);
 		emu_ctl_set(o, "no_buffer", rq->out_of_buffer);
 	} else {
-		emu_ctl_set(o, "executed", ((const struct emu_sq *)obj)->frames);
+		const struct emu_sq *sq = (const struct emu_sq *)obj;
+
+		emu_ctl_set(o, "executed", sq->frames);
+		if (sq->pp != NULL)
+			emu_ctl_set(o, "rate_kbps", sq->pp->rate_kbps);
 	}
 	json_object_set_new(arg, name, o);
 }

@@ -18,6 +18,7 @@
 struct ledger {
 	uint64_t count[EMU_OBJ_TYPES];
 	uint64_t objects, lost, umem_bytes, mkey_bytes;
+	uint64_t rates; /* entries of the table of rates in use */
 	struct emu_front_ledger front;
 };
 
@@ -50,6 +51,8 @@ ledger_take(struct emu_dev *dev, struct ledger *l)
 	/* The kernel has destroyed all objects at removal. */
 	for (unsigned t = EMU_OBJ_NONE + 1; t < EMU_OBJ_TYPES && !dev->removed; t++)
 		emu_obj_foreach(dev, t, held_cb, l);
+	for (unsigned i = 0; i < EMU_PP_ENTRIES && !dev->removed; i++)
+		l->rates += dev->pp[i].rate_kbps != 0;
 	if (front != NULL && front->ledger != NULL)
 		front->ledger(dev, &l->front);
 }
@@ -72,6 +75,8 @@ ledger_json(struct emu_dev *dev, const struct ledger *l)
 	json_object_set_new(port, "objects", objects);
 	emu_ctl_set(port, "umem_bytes", l->umem_bytes);
 	emu_ctl_set(port, "mkey_bytes", l->mkey_bytes);
+	if (l->rates != 0)
+		emu_ctl_set(port, "rates", l->rates);
 	/* Created, but a fault rule reported a failure to the program. */
 	if (l->lost != 0)
 		emu_ctl_set(port, "lost_to_faults", l->lost);
@@ -128,6 +133,7 @@ ledger_print(struct emu_machine *m, FILE *f)
 			line(f, i, emu_obj_type_name(t), l.count[t]);
 		line(f, i, "umem_bytes", l.umem_bytes);
 		line(f, i, "mkey_bytes", l.mkey_bytes);
+		line(f, i, "rates", l.rates);
 		line(f, i, "lost_to_faults", l.lost);
 		line(f, i, "open_devices", l.front.files);
 		line(f, i, "mappings", l.front.mappings);

@@ -123,6 +123,8 @@ struct dp_sq {
 	uint64_t due_ns;       /**< which is this (0: unknown), */
 	uint64_t look_ns;      /**< and is looked at again then. */
 	uint16_t due_pi;       /**< What had been posted when it was looked at before that time. */
+	bool paced;	       /**< WQEs before due_pi were held up by the rate limit: they leave at their time. */
+	struct dp_instant pace; /**< End of the time that the frames sent take at the limit's rate. */
 	uint64_t depart_ns;    /**< The last WAIT ended then; 0: it did not hold anything up. */
 	TAILQ_ENTRY(dp_sq) in_uar, in_active;
 };
@@ -526,7 +528,15 @@ bool dp_pause_begin(struct dp_port *port, const uint8_t *frame, uint32_t len);
 /** For a port whose pause_ns is not 0: whether it still may not send. */
 bool dp_pause_goes_on(struct dp_port *port);
 
+/* dp_pace.c: for SQs whose rate is limited. */
+/** Holds the queue up if it is too early for a frame; else sets the frame's departure. */
+bool dp_pace_holds(struct dp_wqe *w, uint32_t len);
+/** The frame was sent, or is lost. */
+void dp_pace_count(struct dp_wqe *w, uint32_t len);
+
 /* dp_wait.c */
+/** Holds the WQE at ci up until due_ns; 0: until it is executed with success at a check. */
+void dp_wait_hold(struct dp_sq *q, uint64_t due_ns);
 /** Executes a WAIT on time. */
 enum dp_exec dp_wait_time(struct dp_wqe *w);
 /** True while the queue's WAIT need not be looked at. */

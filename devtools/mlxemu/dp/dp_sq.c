@@ -72,6 +72,7 @@ emu_dp_sq_changed(struct emu_sq *sq)
 		q->frames_done = 0;
 		q->waiting = false;
 		q->depart_ns = 0;
+		emu_dp_sq_paced(sq);
 		/* The present value of the doorbell record is no request. */
 		q->seen_pi = record_pi(sq);
 		break;

@@ -196,6 +196,10 @@ dp_tx_frame(struct dp_wqe *w, const uint8_t *frame, uint32_t len)
 		w->bytes += len;
 		return DP_DONE;
 	}
+	if (DP_UNLIKELY(w->sq->pp != NULL) && dp_pace_holds(w, len)) {
+		w->q->frames_done = w->frames;
+		return DP_HOLD;
+	}
 	if (DP_LIKELY(dev->link_up && len <= dp_frame_limit(dev)))
 		result = dp_steer_sends(dev) ? frame_steer(w, frame, len) : frame_send(w, frame, len);
 	else
@@ -204,6 +208,8 @@ dp_tx_frame(struct dp_wqe *w, const uint8_t *frame, uint32_t len)
 		w->q->frames_done = w->frames;
 		return DP_HOLD;
 	}
+	if (DP_UNLIKELY(w->sq->pp != NULL))
+		dp_pace_count(w, len);
 	if (result != EMU_WIRE_SENT)
 		dev->stats.tx_discards++;
 	w->frames++;

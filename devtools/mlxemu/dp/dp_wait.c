@@ -61,21 +61,18 @@ moment(const struct emu_clock_point *p, uint64_t cycles)
 	return p->mono_ns + (uint64_t)((way + p->rate_q40 - 1) / p->rate_q40);
 }
 
-/* Holds the WQE at ci until due_ns; 0: until the condition holds at a check. */
-static enum dp_exec
-hold(struct dp_wqe *w, uint64_t due_ns)
+void
+dp_wait_hold(struct dp_sq *q, uint64_t due_ns)
 {
-	struct dp_shared *shared = w->port->shared;
+	struct dp_shared *shared = dp_port_of(q->sq->obj.dev)->shared;
 	uint64_t look = shared->mono_ns + LOOK_NS;
-	struct dp_sq *q = w->q;
 
 	q->waiting = true;
 	q->due_ns = due_ns;
-	q->due_pi = w->sq->hw_pi;
+	q->due_pi = q->sq->hw_pi;
 	q->look_ns = due_ns < look ? due_ns : look;
 	if (due_ns != 0 && due_ns < shared->due_ns)
 		shared->due_ns = due_ns;
-	return DP_HOLD;
 }
 
 /* True if the time is known at which the condition will hold. */
@@ -109,8 +106,10 @@ wait_for(struct dp_wqe *w, const struct prm_wqe_wait_seg *seg)
 	}
 	if (foreseen(condition, invert))
 		due = moment(&p, cycles_left(clock, w->sq->real_time, value, time, mask));
-	if (due == 0 || due > now)
-		return hold(w, due);
+	if (due == 0 || due > now) {
+		dp_wait_hold(q, due);
+		return DP_HOLD;
+	}
 	q->depart_ns = due;
 	q->waiting = false;
 	return DP_DONE;

@@ -101,6 +101,7 @@ bool emu_dp_ruled(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
  */
 void emu_dp_take_doorbells(struct emu_dev *dev);
 /* State changes, called by fw/ with the lock held. */
+void emu_dp_sq_paced(struct emu_sq *sq); /**< Another entry limits its rate, or none. */
 void emu_dp_sq_changed(struct emu_sq *sq); /**< created, RST->RDY, ->ERR: flush, destroyed next */
 void emu_dp_rq_changed(struct emu_rq *rq);
 void emu_dp_cq_created(struct emu_cq *cq);

@@ -17,6 +17,8 @@
  */
 int emu_fw_exec(struct emu_ctx *ctx, const void *in, size_t in_len, void *out, size_t out_len,
 		struct emu_obj **created);
+/** The same for a command of the kernel's driver itself, with the uid in the inbox. */
+int emu_fw_exec_kernel(struct emu_ctx *ctx, const void *in, size_t in_len, void *out, size_t out_len);
 /** Destroys a firmware object by its destroy command (traced). 0 or -EREMOTEIO. */
 int emu_fw_destroy(struct emu_ctx *ctx, struct emu_obj *obj, void *out, size_t out_len);
 /**

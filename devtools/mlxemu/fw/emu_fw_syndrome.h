@@ -97,6 +97,12 @@
 	X(SQ_INLINE_MODE, 0xe50604, BAD_PARAM, "min_wqe_inline_mode, but wqe_inline_mode is not VPORT_CONTEXT") \
 	X(SQ_MULTI_PACKET, 0xe50605, BAD_PARAM, "multi-packet send WQEs without capability") \
 	X(SQ_RATE_LIMIT, 0xe50603, BAD_INDEX, "packet pacing without capability") \
+	X(SQ_RATE_ENTRY, 0xe50606, BAD_INDEX, "entry of the table of rates is free or another user's") \
+	X(NO_PACING, 0xe50607, BAD_OP, "function has no packet pacing") \
+	X(PP_INDEX, 0xe50608, BAD_INDEX, "rate_limit_index is outside the table of rates") \
+	X(PP_RATE, 0xe50609, BAD_PARAM, "rate_limit is outside the range of the card") \
+	X(PP_FEATURE, 0xe5060a, BAD_PARAM, "packet pacing feature without capability") \
+	X(PP_BUSY, 0xe5060b, BAD_RES_STATE, "entry of the table of rates is in use") \
 	/* RQ */ \
 	X(RQ_FEATURE, 0xe50701, BAD_PARAM, "RQ feature without capability") \
 	X(RQ_MEM_TYPE, 0xe50702, BAD_PARAM, "memory type without capability") \

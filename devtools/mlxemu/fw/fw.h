@@ -35,6 +35,7 @@ struct fw_cmd {
 	size_t out_len;	     /**< Size of the caller's outbox. */
 	struct emu_obj *obj; /**< Object of a modify, query or destroy command. */
 	struct emu_obj *created;
+	bool kernel;	     /**< Of the kernel's driver: an owner's, with the uid in the inbox. */
 	enum fw_syndrome refused;
 };
 
@@ -109,6 +110,7 @@ struct fw_cq {
 struct fw_sq {
 	struct emu_sq sq;
 	struct fw_holds holds;
+	struct emu_pp *pp;   /**< sq.pp */
 	struct prm_sqc sqc;
 };
 
@@ -248,6 +250,12 @@ void fw_pages_balance(struct emu_ctx *ctx);
  */
 size_t fw_flow_destroy_in(const struct emu_obj *obj, uint32_t in[16]);
 size_t fw_fte_destroy_in(const struct emu_obj *obj, uint32_t in[16]);
+
+/** fw_pp.c: the entry of the table of rates for an SQ of this user; index 0: NULL. */
+int fw_pp_find(struct fw_cmd *c, uint32_t index, struct emu_pp **pp);
+
+/** fw_pp.c: clears the table of rates when the function ends; the audit counts the entries left in it. */
+void fw_pp_clear(struct fw_cmd *c);
 
 /** fw_l2.c: clears the L2 table when the function ends; the audit counts the entries left in it. */
 void fw_l2_clear(struct fw_cmd *c);

@@ -115,6 +115,7 @@ general_features(const struct emu_dev *dev, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_eth_net_offloads(cap, 1);
 	prm_cmd_hca_cap_set_nic_flow_table(cap, 1);
 	prm_cmd_hca_cap_set_pcam_reg(cap, 1);
+	prm_cmd_hca_cap_set_qos(cap, p->packet_pacing);
 	prm_cmd_hca_cap_set_access_register_user(cap, p->access_register_user);
 	prm_cmd_hca_cap_set_relaxed_ordering_write(cap, p->relaxed_ordering_write);
 	prm_cmd_hca_cap_set_relaxed_ordering_read(cap, p->relaxed_ordering_read);
@@ -417,6 +418,23 @@ cap_eswitch(const struct emu_dev *dev, void *page)
 	prm_e_switch_cap_set_esw_manager_vport_number_valid(page, dev->eswitch.on);
 }
 
+/* Packet pacing: fw_pp.c. */
+static void
+cap_qos(const struct emu_dev *dev, void *page)
+{
+	const struct emu_profile *p = dev->profile;
+
+	if (!p->packet_pacing)
+		return;
+	prm_qos_cap_set_packet_pacing(page, 1);
+	prm_qos_cap_set_packet_pacing_burst_bound(page, p->packet_pacing_burst_bound);
+	prm_qos_cap_set_packet_pacing_typical_size(page, p->packet_pacing_typical_size);
+	prm_qos_cap_set_packet_pacing_uid(page, p->packet_pacing_uid);
+	prm_qos_cap_set_packet_pacing_max_rate(page, p->packet_pacing_max_rate);
+	prm_qos_cap_set_packet_pacing_min_rate(page, p->packet_pacing_min_rate);
+	prm_qos_cap_set_packet_pacing_rate_table_size(page, p->packet_pacing_rate_table_size);
+}
+
 /* Clients read this page although no bit of the general page announces it. */
 static void
 cap_empty(const struct emu_dev *dev, void *page)
@@ -438,7 +456,7 @@ static const struct {
 	{PRM_HCA_CAP_TYPE_ROCE, cap_roce},
 	{PRM_HCA_CAP_TYPE_ESWITCH_FLOW_TABLE, cap_empty},
 	{PRM_HCA_CAP_TYPE_ESWITCH, cap_eswitch},
-	{PRM_HCA_CAP_TYPE_QOS, cap_empty},
+	{PRM_HCA_CAP_TYPE_QOS, cap_qos},
 	{PRM_HCA_CAP_TYPE_DEV_MEM, cap_memory},
 	{PRM_HCA_CAP_TYPE_DEV_EVENT, cap_events},
 	{PRM_HCA_CAP_TYPE_DEBUG, cap_empty},

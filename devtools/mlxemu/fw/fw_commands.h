@@ -51,6 +51,7 @@
 	COMMAND(MODIFY_NIC_VPORT_CONTEXT, NONE, fw_modify_nic_vport_context, 0) \
 	COMMAND(QUERY_ROCE_ADDRESS, NONE, fw_query_roce_address, 0) \
 	COMMAND(SET_ROCE_ADDRESS, NONE, fw_set_roce_address, FW_OWNER) \
+	COMMAND(SET_PP_RATE_LIMIT, NONE, fw_set_pp_rate_limit, FW_OWNER) \
 	COMMAND(QUERY_VNIC_ENV, NONE, fw_query_vnic_env, 0) \
 	COMMAND(SET_L2_TABLE_ENTRY, NONE, fw_set_l2_table_entry, FW_OWNER) \
 	COMMAND(QUERY_L2_TABLE_ENTRY, NONE, fw_query_l2_table_entry, FW_OWNER) \

@@ -60,7 +60,7 @@ check_owner(struct fw_cmd *c, const struct fw_row *row)
 	const struct emu_hca *hca = &c->ctx->hca;
 
 	if (c->ctx->iommu == NULL)
-		return (row->flags & FW_OWNER) != 0 ? fw_kernel_only(c) : 0;
+		return (row->flags & FW_OWNER) != 0 && !c->kernel ? fw_kernel_only(c) : 0;
 	if (hca->state == EMU_HCA_UP || (row->flags & FW_FIRST) != 0 ||
 	    (hca->state == EMU_HCA_ENABLED && (row->flags & FW_EARLY) != 0))
 		return 0;
@@ -122,6 +122,8 @@ check_user(struct fw_cmd *c)
 {
 	uint32_t *dw = c->in, before[MARKS_BYTES / 4];
 
+	if (c->kernel)
+		return 0;
 	if (c->ctx->iommu == NULL) {
 		dw[0] = htobe32((be32toh(dw[0]) & 0xffff0000u) | c->ctx->uid);
 		mark_umems(c);
@@ -265,13 +267,13 @@ dispatch(struct fw_cmd *c)
 	return row->handler != NULL ? row->handler(c) : fw_destroy_object(c);
 }
 
-int
-emu_fw_exec(struct emu_ctx *ctx, const void *in, size_t in_len, void *out, size_t out_len,
-	    struct emu_obj **created)
+static int
+exec(struct emu_ctx *ctx, bool kernel, const void *in, size_t in_len, void *out, size_t out_len,
+     struct emu_obj **created)
 {
 	/* One command at a time: the machine's lock is held. */
 	static _Alignas(64) uint8_t inbox[FW_IN_BYTES], outbox[FW_OUT_BYTES];
-	struct fw_cmd c = {.ctx = ctx, .dev = ctx->dev, .in = inbox, .out = outbox};
+	struct fw_cmd c = {.ctx = ctx, .dev = ctx->dev, .in = inbox, .out = outbox, .kernel = kernel};
 	int ret;
 
 	if (created != NULL)
@@ -302,6 +304,19 @@ emu_fw_exec(struct emu_ctx *ctx, const void *in, size_t in_len, void *out, size_
 	if (ret == 0 && created != NULL)
 		*created = c.created;
 	return ret;
+}
+
+int
+emu_fw_exec(struct emu_ctx *ctx, const void *in, size_t in_len, void *out, size_t out_len,
+	    struct emu_obj **created)
+{
+	return exec(ctx, false, in, in_len, out, out_len, created);
+}
+
+int
+emu_fw_exec_kernel(struct emu_ctx *ctx, const void *in, size_t in_len, void *out, size_t out_len)
+{
+	return exec(ctx, true, in, in_len, out, out_len, NULL);
 }
 
 /* The row with the destroy command of an object type. */

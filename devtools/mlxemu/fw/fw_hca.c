@@ -201,6 +201,7 @@ fw_teardown_hca(struct fw_cmd *c)
 	/* The function ends: remaining objects are released and reported. */
 	emu_ctx_sweep(c->ctx);
 	fw_l2_clear(c);
+	fw_pp_clear(c);
 	c->dev->l2.owned = false;
 	hca->state = EMU_HCA_ENABLED;
 	hca->requested = false;

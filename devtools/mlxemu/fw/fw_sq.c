@@ -7,11 +7,26 @@ static const struct fw_wq_limits sq_limits = {
 	.log_stride_min = 6, .log_stride_max = 6, .needs_uar = true,
 };
 
+/* NULL: without limit. */
+static void
+sq_pace(struct fw_sq *fw, struct emu_pp *pp)
+{
+	if (fw->pp != NULL)
+		fw->pp->sqs--;
+	if (pp != NULL)
+		pp->sqs++;
+	fw->pp = pp;
+	fw->sq.pp = pp;
+	prm_sqc_set_packet_pacing_rate_limit_index(&fw->sqc, pp != NULL ? (uint32_t)(pp - fw->sq.obj.dev->pp) : 0);
+	emu_dp_sq_paced(&fw->sq);
+}
+
 static void
 sq_release(struct emu_obj *obj)
 {
 	struct fw_sq *sq = (struct fw_sq *)obj;
 
+	sq_pace(sq, NULL);
 	emu_dp_forget(obj);
 	sq->sq.uar->sqs--;
 	fw_holds_drop(&sq->holds);
@@ -65,9 +80,6 @@ sq_features_check(struct fw_cmd *c, const struct prm_sqc *sqc)
 		return fw_refuse(c, FW_SQ_FEATURE, "%s",
 				 "rlky, cd_master, reg_umr, swp, hairpin, non_wire, static, "
 				 "ts_cqe or QoS group");
-	if (prm_sqc_get_packet_pacing_rate_limit_index(sqc) != 0)
-		return fw_refuse(c, FW_SQ_RATE_LIMIT, "index %u",
-				 prm_sqc_get_packet_pacing_rate_limit_index(sqc));
 	if (prm_sqc_get_tis_lst_sz(sqc) > 1)
 		return fw_refuse(c, FW_SQ_TIS_COUNT, "%u", prm_sqc_get_tis_lst_sz(sqc));
 	return sq_caps_check(c, sqc);
@@ -102,9 +114,12 @@ fw_create_sq(struct fw_cmd *c)
 	struct fw_wq wq = {0};
 	struct emu_cq *cq;
 	struct emu_tis *tis = NULL;
+	struct emu_pp *pp = NULL;
 	struct fw_sq *sq;
 	int ret = sq_features_check(c, sqc);
 
+	if (ret == 0)
+		ret = fw_pp_find(c, prm_sqc_get_packet_pacing_rate_limit_index(sqc), &pp);
 	if (ret == 0)
 		ret = fw_need(c, EMU_OBJ_CQ, prm_sqc_get_cqn(sqc), FW_NO_CQ, &cq);
 	/* SQs that send no packets have none (Linux, lib/aso.c, create_aso_sq(); DPDK, mlx5_aso_sq_create()). */
@@ -126,10 +141,16 @@ fw_create_sq(struct fw_cmd *c)
 	sq->sq.cq = cq;
 	sq->sq.tis = tis;
 	wq.uar->sqs++;
+	sq_pace(sq, pp);
 	emu_dp_sq_changed(&sq->sq);
 	return 0;
 }
 
+/*
+ * MODIFY_SQ changes the entry "at any stage" (NVIDIA 5T Technology User Manual, Packet Pacing).
+ * assumed: a reset takes the entry from the queue. Other reading: it stays. (Linux, modify_raw_packet_qp_sq(), writes
+ * it again with the change to RDY.) Test: fw/test_pacing.c.
+ */
 int
 fw_modify_sq(struct fw_cmd *c)
 {
@@ -138,17 +159,20 @@ fw_modify_sq(struct fw_cmd *c)
 	struct fw_sq *fw = (struct fw_sq *)c->obj;
 	enum emu_queue_state to = prm_sqc_get_state(sqc);
 	uint64_t fields = prm_modify_sq_in_get_modify_bitmask(in);
+	struct emu_pp *pp = to == EMU_QS_RST ? NULL : fw->pp;
 	int ret;
 
-	if (fields == PRM_MODIFY_SQ_BITMASK_RATE_LIMIT &&
-	    prm_sqc_get_packet_pacing_rate_limit_index(sqc) != 0)
-		return fw_refuse(c, FW_SQ_RATE_LIMIT, "index %u",
-				 prm_sqc_get_packet_pacing_rate_limit_index(sqc));
 	if ((fields & ~(uint64_t)PRM_MODIFY_SQ_BITMASK_RATE_LIMIT) != 0)
 		return fw_refuse(c, FW_QUEUE_FIELD, "0x%llx", (unsigned long long)fields);
 	ret = fw_queue_transition(c, fw->sq.state, prm_modify_sq_in_get_sq_state(in), to);
-	if (ret != 0 || fw->sq.state == to)
+	if (ret == 0 && fields == PRM_MODIFY_SQ_BITMASK_RATE_LIMIT)
+		ret = fw_pp_find(c, prm_sqc_get_packet_pacing_rate_limit_index(sqc), &pp);
+	if (ret != 0)
 		return ret;
+	if (pp != fw->pp)
+		sq_pace(fw, pp);
+	if (fw->sq.state == to)
+		return 0;
 	fw->sq.state = to;
 	if (to == EMU_QS_RST) {
 		fw->sq.ci = 0;

@@ -29,6 +29,7 @@ static const struct abi_method_table *const abi_tables[] = {
 	&abi_device_methods, &abi_devx_methods, &abi_mem_methods, &abi_event_methods,
 	&abi_flow_methods,   &abi_flow_action_methods, &abi_cq_methods, &abi_qp_methods,
 	&abi_wq_methods,     &abi_srq_methods, &abi_vflow_methods, &abi_mr_methods, &abi_dm_methods,
+	&abi_pp_methods,
 };
 
 unsigned

@@ -192,6 +192,19 @@ abi_attributes_swp(const struct prm_per_protocol_networking_offload_caps *eth, s
 	r->supported_qpts = 1u << QPT_RAW_PACKET;
 }
 
+/* Linux, hw/mlx5/main.c, mlx5_ib_query_device(). */
+static void
+abi_attributes_pacing(const struct emu_profile *p, struct mlx5_packet_pacing_caps *r)
+{
+	if (!p->packet_pacing)
+		return;
+	r->qp_rate_limit_max = p->packet_pacing_max_rate;
+	r->qp_rate_limit_min = p->packet_pacing_min_rate;
+	r->supported_qpts = 1u << QPT_RAW_PACKET;
+	if (p->packet_pacing_burst_bound && p->packet_pacing_typical_size)
+		r->cap_flags = MLX5_IB_PP_SUPPORT_BURST;
+}
+
 static void
 abi_attributes_mlx5(const struct abi_caps *c, struct mlx5_ib_query_device_resp *r)
 {
@@ -267,6 +280,7 @@ abi_device_attributes_ex(struct abi_call *call)
 	abi_device_attributes(call, &core.base);
 	abi_attributes_core_ex(caps, call->dev->profile, &core);
 	abi_attributes_mlx5(caps, &uhw);
+	abi_attributes_pacing(call->dev->profile, &uhw.packet_pacing_caps);
 	free(caps);
 	core.response_length = room < sizeof(core) ? room : sizeof(core);
 	ret = abi_out(call, UVERBS_ATTR_CORE_OUT, &core, sizeof(core));

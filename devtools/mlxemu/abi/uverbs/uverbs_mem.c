@@ -102,7 +102,6 @@ static const struct abi_method abi_methods[] = {
 	  ABI_OUT(MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH, 4),
 	  ABI_OUT(MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, 4)}},
 	{MLX5_IB_OBJECT_VAR, MLX5_IB_METHOD_VAR_OBJ_ALLOC, "VAR_ALLOC", NULL, true, {{0}}},
-	{MLX5_IB_OBJECT_PP, MLX5_IB_METHOD_PP_OBJ_ALLOC, "PP_ALLOC", NULL, true, {{0}}},
 };
 
 const struct abi_method_table abi_mem_methods = ABI_METHODS(abi_methods);

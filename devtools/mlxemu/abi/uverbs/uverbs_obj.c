@@ -3,6 +3,7 @@
 /* Verbs objects: handles with parts, and the firmware commands of the kernel for them. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "dp/emu_dp.h"
 #include "fw/emu_fw.h"
@@ -52,6 +53,23 @@ void
 abi_verbs_part(struct abi_handle *h, struct emu_obj *obj)
 {
 	h->verbs->part[h->verbs->nparts++].obj = obj;
+}
+
+void
+abi_verbs_part_last(struct abi_handle *h, struct emu_obj *obj, struct emu_obj *old)
+{
+	struct abi_verbs *v = h->verbs;
+
+	if (old != NULL) {
+		(void)emu_obj_destroy(old);
+		v->nparts--;
+		memmove(&v->part[0], &v->part[1], v->nparts * sizeof(v->part[0]));
+	}
+	if (obj != NULL) {
+		memmove(&v->part[1], &v->part[0], v->nparts * sizeof(v->part[0]));
+		v->part[0] = (struct abi_part){.obj = obj};
+		v->nparts++;
+	}
 }
 
 void

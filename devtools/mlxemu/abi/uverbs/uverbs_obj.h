@@ -22,7 +22,7 @@ struct abi_part {
 	struct emu_obj *obj;
 	uint64_t devx_id; /**< As abi_handle.devx_id; 0 for memory. */
 };
-#define ABI_PARTS 8
+#define ABI_PARTS 9
 
 struct abi_cq {
 	struct abi_channel *channel; /**< Completion channel, or NULL. */
@@ -42,6 +42,8 @@ struct abi_qp {
 	bool sq_sig_all;
 	struct ib_uverbs_qp_cap cap;
 	struct emu_obj *sq, *rq, *tir, *tis, *qp; /**< Those of the parts that exist. */
+	struct emu_obj *pp; /**< The same: of a raw packet QP whose rate is limited. */
+	struct prm_set_pp_rate_limit_context rate; /**< Its limit. */
 	struct ib_uverbs_modify_qp attr; /**< Last attributes set, for queries. */
 	uint32_t qpn;
 };
@@ -118,6 +120,8 @@ int abi_verbs_td(struct abi_call *call, struct abi_handle *h, uint32_t *tdn);
 void abi_verbs_drop_newest(struct abi_handle *h, int index);
 /** Adds an existing object as a part. */
 void abi_verbs_part(struct abi_handle *h, struct emu_obj *obj);
+/** Adds an object that is destroyed after all parts; destroys the one that it replaces. Both may be NULL. */
+void abi_verbs_part_last(struct abi_handle *h, struct emu_obj *obj, struct emu_obj *old);
 /** Destroys the parts and the handle. 0, or -EBUSY (in use), or the errno of a refused command. */
 int abi_verbs_destroy(struct abi_call *call, struct abi_handle *h);
 /** Undoes a creation that failed with err, and returns err. */
@@ -141,6 +145,9 @@ struct abi_verbs *abi_verbs_in(const struct abi_call *call, uint16_t attr);
 int abi_resolve_dmac(struct abi_call *call, const uint8_t dgid[16], uint8_t mac[6],
 		     uint8_t *hop_limit);
 
+/** An object that refers to an entry of the table of rates; destroying it gives the reference back. 0 or -errno. */
+int abi_pp_new(struct abi_call *call, const struct prm_set_pp_rate_limit_context *context, uint16_t uid, bool dedicated,
+	       struct emu_obj **obj, uint16_t *index);
 /** Checks the access flags of a region: 0, -EINVAL, -EOPNOTSUPP. */
 int abi_mr_access(struct abi_call *call, uint32_t access);
 /** Maximum size of one allocation of device memory. */
@@ -181,6 +188,6 @@ int abi_modify_srq(struct abi_call *call);
 int abi_query_srq(struct abi_call *call);
 
 extern const struct abi_method_table abi_cq_methods, abi_qp_methods, abi_wq_methods,
-	abi_srq_methods, abi_vflow_methods, abi_mr_methods, abi_dm_methods;
+	abi_srq_methods, abi_pp_methods, abi_vflow_methods, abi_mr_methods, abi_dm_methods;
 
 #endif /* UVERBS_OBJ_H */

@@ -41,7 +41,9 @@ abi_log2(uint32_t v)
 
 /* ---- state changes (uverbs_qp_state.c; the commands behind them in the files of the kinds) ---- */
 
-int abi_qp_raw_modify(struct abi_call *call, struct abi_qp *qp, unsigned to);
+/** rate NULL: unchanged; 0 Kbit/s: no limit. */
+int abi_qp_raw_modify(struct abi_call *call, struct abi_handle *h, unsigned to,
+		      const struct prm_set_pp_rate_limit_context *rate);
 int abi_qp_transport_modify(struct abi_call *call, struct abi_qp *qp, unsigned to,
 			    const struct ib_uverbs_modify_qp *attr);
 /** State of the firmware objects; or -errno. */

@@ -256,8 +256,9 @@ abi_rq_set_state(struct abi_call *call, struct emu_obj *rq, unsigned to)
 	return abi_kernel_cmd(call, &in, sizeof(in), &out, sizeof(out), NULL);
 }
 
+/* index below 0: the entry of the table of rates is not written. */
 static int
-sq_set_state(struct abi_call *call, struct emu_obj *sq, unsigned to)
+sq_set_state(struct abi_call *call, struct emu_obj *sq, unsigned to, int index)
 {
 	const unsigned from = ((struct emu_sq *)sq)->state;
 	struct prm_modify_sq_in in = {0};
@@ -267,12 +268,53 @@ sq_set_state(struct abi_call *call, struct emu_obj *sq, unsigned to)
 	prm_modify_sq_in_set_sqn(&in, sq->id);
 	prm_modify_sq_in_set_sq_state(&in, from);
 	prm_sqc_set_state(prm_modify_sq_in_ctx(&in), to);
+	if (index >= 0) {
+		prm_modify_sq_in_set_modify_bitmask(&in, PRM_MODIFY_SQ_BITMASK_RATE_LIMIT);
+		prm_sqc_set_packet_pacing_rate_limit_index(prm_modify_sq_in_ctx(&in), (uint32_t)index);
+	}
 	return abi_kernel_cmd(call, &in, sizeof(in), &out, sizeof(out), NULL);
+}
+
+/*
+ * Linux, qp.c, modify_raw_packet_qp_sq(): the entry of the new rate is taken before and that of the old one given back
+ * after the command; only a ready SQ has a rate.
+ */
+static int
+sq_go(struct abi_call *call, struct abi_handle *h, unsigned to, const struct prm_set_pp_rate_limit_context *rate)
+{
+	static const struct prm_set_pp_rate_limit_context none;
+	struct abi_qp *qp = &h->verbs->qp;
+	struct emu_obj *pp = NULL;
+	uint16_t index = 0;
+	int ret = 0;
+
+	if (to != EMU_QS_RDY)
+		rate = &none;
+	else if (rate == NULL)
+		rate = &qp->rate;
+	if (memcmp(rate, &qp->rate, sizeof(*rate)) == 0)
+		return ((struct emu_sq *)qp->sq)->state == to ? 0 : sq_set_state(call, qp->sq, to, -1);
+	if (prm_set_pp_rate_limit_context_get_rate_limit(rate) != 0)
+		ret = abi_pp_new(call, rate, call->dev->profile->packet_pacing_uid ? EMU_UID_SHARED : 0, false, &pp,
+				 &index);
+	if (ret == 0)
+		ret = sq_set_state(call, qp->sq, to, to == EMU_QS_RDY ? index : -1);
+	if (ret != 0) {
+		if (pp != NULL)
+			(void)emu_obj_destroy(pp);
+		return ret;
+	}
+	/* The entry of an SQ in error is freed nevertheless, after which the SQ cannot send. */
+	abi_verbs_part_last(h, pp, qp->pp);
+	qp->pp = pp;
+	qp->rate = *rate;
+	return 0;
 }
 
 /* mlx5_ib: the RQ is ready from INIT on, the SQ from RTS on. */
 int
-abi_qp_raw_modify(struct abi_call *call, struct abi_qp *qp, unsigned to)
+abi_qp_raw_modify(struct abi_call *call, struct abi_handle *h, unsigned to,
+		  const struct prm_set_pp_rate_limit_context *rate)
 {
 	static const struct {
 		uint8_t rq, sq;
@@ -283,15 +325,14 @@ abi_qp_raw_modify(struct abi_call *call, struct abi_qp *qp, unsigned to)
 		[ABI_QPS_RTS] = {EMU_QS_RDY, EMU_QS_RDY},
 		[ABI_QPS_ERR] = {EMU_QS_ERR, EMU_QS_ERR},
 	};
+	struct abi_qp *qp = &h->verbs->qp;
 	int ret = 0;
 
 	if (to == ABI_QPS_SQD || to == ABI_QPS_SQE)
 		return abi_refuse(call, -EINVAL, "state %u of a raw packet QP", to);
 	if (qp->rq != NULL && ((struct emu_rq *)qp->rq)->state != rows[to].rq)
 		ret = abi_rq_set_state(call, qp->rq, rows[to].rq);
-	if (ret == 0 && qp->sq != NULL && ((struct emu_sq *)qp->sq)->state != rows[to].sq)
-		ret = sq_set_state(call, qp->sq, rows[to].sq);
-	return ret;
+	return ret == 0 && qp->sq != NULL ? sq_go(call, h, rows[to].sq, rate) : ret;
 }
 
 /* An error of SQ or RQ is one of the QP: query both from the device, as mlx5_ib does. */

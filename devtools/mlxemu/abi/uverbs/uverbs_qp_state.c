@@ -131,8 +131,10 @@ remember(struct abi_qp *qp, const struct ib_uverbs_modify_qp *a)
 }
 
 static int
-qp_go(struct abi_call *call, struct abi_qp *qp, const struct ib_uverbs_modify_qp *a)
+qp_go(struct abi_call *call, struct abi_handle *h, const struct ib_uverbs_modify_qp *a,
+      const struct prm_set_pp_rate_limit_context *rate)
 {
+	struct abi_qp *qp = &h->verbs->qp;
 	unsigned from = (a->attr_mask & A_CUR_STATE) != 0 ? a->cur_qp_state : qp->state;
 	unsigned to = (a->attr_mask & A_STATE) != 0 ? a->qp_state : from;
 	const struct qp_row *row;
@@ -150,7 +152,7 @@ qp_go(struct abi_call *call, struct abi_qp *qp, const struct ib_uverbs_modify_qp
 				  to, a->attr_mask);
 	ret = check_values(call, a);
 	if (ret == 0)
-		ret = qp->kind == ABI_QP_RAW ? abi_qp_raw_modify(call, qp, to)
+		ret = qp->kind == ABI_QP_RAW ? abi_qp_raw_modify(call, h, to, rate)
 					     : abi_qp_transport_modify(call, qp, to, a);
 	if (ret != 0)
 		return ret;
@@ -159,8 +161,30 @@ qp_go(struct abi_call *call, struct abi_qp *qp, const struct ib_uverbs_modify_qp
 	return 0;
 }
 
+/* Linux, qp.c, __mlx5_ib_modify_qp(): what the capabilities lack. */
 static int
-modify(struct abi_call *call, const struct ib_uverbs_modify_qp *a)
+rate_read(struct abi_call *call, uint32_t kbps, struct prm_set_pp_rate_limit_context *rate)
+{
+	const struct emu_profile *p = call->dev->profile;
+	struct mlx5_ib_modify_qp uhw;
+	int ret = abi_in(call, UVERBS_ATTR_UHW_IN, &uhw, sizeof(uhw));
+
+	if (ret != 0)
+		return ret;
+	if (uhw.comp_mask != 0 || uhw.burst_info.reserved != 0)
+		return abi_refuse(call, -EOPNOTSUPP, "driver data with reserved fields");
+	if ((uhw.burst_info.max_burst_sz != 0 && (kbps == 0 || !p->packet_pacing_burst_bound)) ||
+	    (uhw.burst_info.typical_pkt_sz != 0 && (kbps == 0 || !p->packet_pacing_typical_size)))
+		return abi_refuse(call, -EINVAL, "burst information for %u Kbit/s", kbps);
+	memset(rate, 0, sizeof(*rate));
+	prm_set_pp_rate_limit_context_set_rate_limit(rate, kbps);
+	prm_set_pp_rate_limit_context_set_burst_upper_bound(rate, uhw.burst_info.max_burst_sz);
+	prm_set_pp_rate_limit_context_set_typical_packet_size(rate, uhw.burst_info.typical_pkt_sz);
+	return 0;
+}
+
+static int
+modify(struct abi_call *call, const struct ib_uverbs_modify_qp *a, const struct prm_set_pp_rate_limit_context *rate)
 {
 	struct abi_handle *h = abi_handle_of(call, a->qp_handle, UVERBS_OBJECT_QP);
 
@@ -168,10 +192,10 @@ modify(struct abi_call *call, const struct ib_uverbs_modify_qp *a)
 		return -EINVAL;
 	if (h->verbs->qp.kind == ABI_QP_RSS)
 		return abi_refuse(call, -EOPNOTSUPP, "an RSS QP has no states");
-	/* Without an alternate path, without draining, without pacing. */
-	if ((a->attr_mask & (A_ALT_PATH | A_EN_SQD | A_CAP | A_RATE_LIMIT)) != 0)
+	/* Without an alternate path, without draining. */
+	if ((a->attr_mask & (A_ALT_PATH | A_EN_SQD | A_CAP)) != 0)
 		return abi_refuse(call, -EOPNOTSUPP, "attributes 0x%x", a->attr_mask);
-	return qp_go(call, &h->verbs->qp, a);
+	return qp_go(call, h, a, rate);
 }
 
 int
@@ -182,7 +206,7 @@ abi_modify_qp(struct abi_call *call)
 
 	if (ret == 0 && (in.attr_mask & ~A_LEGACY) != 0)
 		return -EOPNOTSUPP;
-	return ret != 0 ? ret : modify(call, &in);
+	return ret != 0 ? ret : modify(call, &in, NULL);
 }
 
 int
@@ -190,11 +214,15 @@ abi_modify_qp_ex(struct abi_call *call)
 {
 	struct ib_uverbs_ex_modify_qp_resp core = {.response_length = sizeof(core)};
 	struct mlx5_ib_modify_qp_resp uhw = {.response_length = sizeof(uhw)};
+	struct prm_set_pp_rate_limit_context rate;
 	struct ib_uverbs_ex_modify_qp in;
 	int ret = abi_in(call, UVERBS_ATTR_CORE_IN, &in, sizeof(in));
+	bool limit = (in.base.attr_mask & A_RATE_LIMIT) != 0;
 
+	if (ret == 0 && limit)
+		ret = rate_read(call, in.rate_limit, &rate);
 	if (ret == 0)
-		ret = modify(call, &in.base);
+		ret = modify(call, &in.base, limit ? &rate : NULL);
 	if (ret == 0)
 		ret = abi_out(call, UVERBS_ATTR_CORE_OUT, &core, sizeof(core));
 	return ret != 0 ? ret : abi_out(call, UVERBS_ATTR_UHW_OUT, &uhw, sizeof(uhw));
