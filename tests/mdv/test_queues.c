@@ -175,6 +175,87 @@ check_sq(struct mdv_dev *dev, const struct mdv_cq *cq, struct mdv_obj *tis)
 	mdv_wq_destroy(&sq.wq);
 }
 
+static uint32_t
+sq_rate(struct mdv_sq *sq)
+{
+	struct prm_query_sq_in in = { 0 };
+	struct prm_query_sq_out out;
+
+	prm_query_sq_in_set_opcode(&in, PRM_CMD_OP_QUERY_SQ);
+	prm_query_sq_in_set_sqn(&in, sq->wq.number);
+	if (mdv_obj_query(sq->wq.obj, &in, sizeof(in), &out, sizeof(out)) != 0)
+		return UINT32_MAX;
+	return prm_sqc_get_packet_pacing_rate_limit_index(prm_query_sq_out_sq_context_c(&out));
+}
+
+/** Entries of the table of rates: shared by equal rates, of which the last user frees them; as many as there are. */
+static void
+check_rates(struct mdv_dev *dev)
+{
+	static struct mdv_rate all[UINT8_MAX + 1];
+	struct mdv_rate a, same, b;
+	uint16_t n = 0;
+
+	CHECK_EQ(mdv_rate_alloc(dev, 1000, &a), 0);
+	CHECK_EQ(mdv_rate_alloc(dev, 1000, &same), 0);
+	CHECK_EQ(mdv_rate_alloc(dev, dev->caps.max_rate_kbps, &b), 0);
+	CHECK(a.index != 0 && a.index == same.index && b.index != 0 && b.index != a.index);
+	CHECK((a.pp != NULL) == (dev->mode == MDV_OPEN_VERBS));
+	mdv_rate_free(dev, &a);
+	CHECK(a.index == 0 && a.pp == NULL);
+	mdv_rate_free(dev, &a);
+	CHECK_EQ(mdv_rate_alloc(dev, 2000, &a), 0);
+	CHECK(a.index != same.index && a.index != b.index);
+	mdv_rate_free(dev, &a);
+	mdv_rate_free(dev, &same);
+	mdv_rate_free(dev, &b);
+	log_begin();
+	CHECK_EQ(mdv_rate_alloc(dev, dev->caps.max_rate_kbps + 1ull, &a), -EINVAL);
+	CHECK_EQ(mdv_rate_alloc(dev, 0, &a), -EINVAL);
+	CHECK_EQ(lines_with(log_end(), "allowed are 1 to"), 2);
+	log_begin();
+	while (n < RTE_DIM(all) && mdv_rate_alloc(dev, 1000 + n, &all[n]) == 0)
+		n++;
+	CHECK_EQ(n, dev->caps.num_rates);
+	CHECK_EQ(rte_errno, ENOSPC);
+	CHECK_EQ(lines_with(log_end(), "127 different rates are in use"), 1);
+	while (n != 0)
+		mdv_rate_free(dev, &all[--n]);
+}
+
+/** The limit of an SQ is written when it becomes ready, also after a reset, and at once while it is. */
+static void
+check_sq_rate(struct mdv_dev *dev, const struct mdv_cq *cq, const struct mdv_obj *tis)
+{
+	struct mdv_sq_attr attr = { .log_wqebbs = 8, .socket_id = SOCKET_ID_ANY, .cqn = cq->cqn, .tisn = tis->id };
+	struct mdv_rate first, second;
+	struct mdv_sq sq;
+
+	REQUIRE(mdv_rate_alloc(dev, 1000, &first) == 0 && mdv_rate_alloc(dev, 2000, &second) == 0);
+	attr.rate_index = first.index;
+	REQUIRE(mdv_sq_create(dev, &attr, &sq) == 0);
+	CHECK_EQ(mdv_wq_modify(&sq.wq, MDV_QS_RDY), 0);
+	CHECK_EQ(sq_rate(&sq), first.index);
+	CHECK_EQ(mdv_sq_set_rate(&sq, second.index), 0);
+	CHECK_EQ(sq_rate(&sq), second.index);
+	CHECK_EQ(mdv_wq_modify(&sq.wq, MDV_QS_ERR), 0);
+	CHECK_EQ(mdv_wq_modify(&sq.wq, MDV_QS_RST), 0);
+	CHECK_EQ(mdv_wq_modify(&sq.wq, MDV_QS_RDY), 0);
+	CHECK_EQ(sq_rate(&sq), second.index);
+	CHECK_EQ(mdv_wq_modify(&sq.wq, MDV_QS_RST), 0);
+	CHECK_EQ(mdv_sq_set_rate(&sq, first.index), 0);
+	CHECK_EQ(mdv_wq_modify(&sq.wq, MDV_QS_RDY), 0);
+	CHECK_EQ(sq_rate(&sq), first.index);
+	CHECK_EQ(mdv_sq_set_rate(&sq, 0), 0);
+	CHECK_EQ(sq_rate(&sq), 0);
+	CHECK_EQ(mdv_wq_modify(&sq.wq, MDV_QS_RST), 0);
+	CHECK_EQ(mdv_wq_modify(&sq.wq, MDV_QS_RDY), 0);
+	CHECK_EQ(sq_rate(&sq), 0);
+	mdv_wq_destroy(&sq.wq);
+	mdv_rate_free(dev, &first);
+	mdv_rate_free(dev, &second);
+}
+
 static void
 check_rq(struct mdv_dev *dev, const struct mdv_cq *cq)
 {
@@ -319,11 +400,13 @@ test_queues(struct mdv_dev *dev)
 	for (uint8_t log_cqes = 0; log_cqes <= 14; log_cqes += 2)
 		check_cq(dev, log_cqes);
 	check_too_large(dev);
+	check_rates(dev);
 	REQUIRE(mdv_cq_create(dev, &attr, &cq) == 0);
 	tis = mdv_tis_create(dev);
 	CHECK(tis != NULL);
 	if (tis != NULL) {
 		check_sq(dev, &cq, tis);
+		check_sq_rate(dev, &cq, tis);
 		check_limits(dev, tis);
 		check_engine(dev, &cq, tis);
 	}

@@ -483,8 +483,19 @@ run_refused(const char *address)
 {
 	struct mdv_dev *dev = open_vfio(address);
 
+	struct mdv_rate rate, again;
+
 	REQUIRE(dev != NULL);
 	test_eq_refused(dev);
+	/* An entry whose command is refused is free; one that cannot be freed keeps its rate and is used again. */
+	log_begin();
+	CHECK(mdv_rate_alloc(dev, 1000, &rate) < 0 && rate.index == 0);
+	CHECK_EQ(lines_with(log_end(), "SET_PP_RATE_LIMIT"), 1);
+	CHECK_EQ(mdv_rate_alloc(dev, 1000, &rate), 0);
+	mdv_rate_free(dev, &rate);
+	CHECK_EQ(mdv_rate_alloc(dev, 1000, &again), 0);
+	CHECK_EQ(again.index, 1);
+	mdv_rate_free(dev, &again);
 	mdv_close(dev);
 }
 

@@ -86,6 +86,8 @@ struct mdv_caps {
 	uint32_t rx_hash_fields; /**< What a TIR can hash: enum mdv_hash_field bits. */
 	uint8_t mini_cqes;	/**< Formats of compressed CQEs: bits 1 << enum mdv_mini_cqe; 0: none. */
 	uint32_t flex_parsers;	/**< Headers that the firmware is configured to parse: enum mdv_flex_parser bits. */
+	uint32_t min_rate_kbps, max_rate_kbps; /**< Range of mdv_rate_alloc(). */
+	uint16_t num_rates;	/**< Different rates that SQs can have at a time; 0: none can be limited. */
 	bool mini_cqes_enhanced; /**< It has the enhanced layout of compressed CQEs, too. */
 };
 
@@ -141,6 +143,7 @@ struct mdv_dev {
 	bool memory_kept;	/**< See mdv_memory_kept(). */
 	uint64_t ibdev_inode;	/**< Inode of the device's sysfs directory; 0: unknown. */
 	uint32_t mcast_max;	/**< Addresses that mcast() takes; 0: no limit is known. */
+	struct mdv_rate_entry *rates; /**< Of a VFIO context: entries by index (mdv_rate.c); NULL: none was used. */
 	struct mdv_vfio *vfio;	/**< State of a VFIO context (mdv_vfio.h), else NULL. */
 	bool suspect;		/**< See mdv_suspect(). */
 	/** Calls of rdma-core that run commands; counted in VFIO mode only. */
@@ -366,11 +369,13 @@ struct mdv_sq {
 	struct mdv_doorbell *db; /**< The page that db_reg is in; NULL: secondary processes cannot map it. */
 	/** Write-combining, and of this SQ alone: a store needs rte_wmb() before and mdv_wc_flush() after it. */
 	bool db_wc;
+	uint16_t rate_index;	/**< See mdv_sq_set_rate(). */
 };
 struct mdv_sq_attr {
 	uint8_t log_wqebbs;
 	int socket_id;
 	uint32_t cqn, tisn;
+	uint16_t rate_index; /**< Of an mdv_rate; 0: no limit. */
 	bool db_wc;	/**< Prefer a write-combining doorbell register to the non-cached one of the context. */
 };
 
@@ -384,6 +389,33 @@ const struct mdv_doorbell *mdv_doorbells(const struct mdv_dev *dev);
 /** Creates an SQ in state RST. As mdv_cq_create(). */
 __rte_internal
 int mdv_sq_create(struct mdv_dev *dev, const struct mdv_sq_attr *attr, struct mdv_sq *sq);
+
+/** Entry of the device's table of rates (PRM, SET_PP_RATE_LIMIT). */
+struct mdv_rate {
+	uint16_t index;		/**< 0: none. */
+	struct mlx5dv_pp *pp;	/**< By verbs: its object. */
+};
+
+/**
+ * Takes an entry for a rate, which is that of each SQ with its index. Equal rates share an entry.
+ *
+ * @param kbps
+ *   Kbit/s of frames without FCS, preamble and gap (assumed).
+ * @return
+ *   0; -ENOTSUP the device or its kernel driver has no packet pacing; -EINVAL outside caps.min_rate_kbps to
+ *   caps.max_rate_kbps; -ENOSPC caps.num_rates different rates are in use; or of the command. Logged.
+ */
+__rte_internal
+int mdv_rate_alloc(struct mdv_dev *dev, uint64_t kbps, struct mdv_rate *rate);
+/** Gives it back: no SQ may have its index any more. An empty one is allowed. */
+__rte_internal
+void mdv_rate_free(struct mdv_dev *dev, struct mdv_rate *rate);
+/**
+ * Limits the rate of an SQ, or with index 0 removes its limit: in state RDY at once, else when it becomes RDY, as it is
+ * not known that the limit outlasts a reset. 0; or -errno of the command, with the limit as before.
+ */
+__rte_internal
+int mdv_sq_set_rate(struct mdv_sq *sq, uint16_t index);
 
 /** Receive queue; its WQEs are arrays of data segments. */
 struct mdv_rq {

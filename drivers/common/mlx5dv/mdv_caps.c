@@ -237,6 +237,24 @@ read_ethernet(struct mdv_dev *dev, const struct prm_per_protocol_networking_offl
 	read_lro(caps, cap);
 }
 
+/*
+ * The table's first entry means no limit (Linux, rl.c, mlx5_init_rl_table()). mlx5_ib has entries for programs only
+ * if they can have a user (hw/mlx5/qos.c, pp_is_supported()).
+ */
+static void
+read_rates(struct mdv_dev *dev, const struct prm_qos_cap *cap)
+{
+	struct mdv_caps *caps = &dev->caps;
+	uint32_t entries = prm_qos_cap_get_packet_pacing_rate_table_size(cap);
+
+	if (!prm_qos_cap_get_packet_pacing(cap) || entries < 2 ||
+	    (!dev->backend->exclusive && !prm_qos_cap_get_packet_pacing_uid(cap)))
+		return;
+	caps->num_rates = entries - 1;
+	caps->min_rate_kbps = RTE_MAX(prm_qos_cap_get_packet_pacing_min_rate(cap), 1u);
+	caps->max_rate_kbps = prm_qos_cap_get_packet_pacing_max_rate(cap);
+}
+
 /** Headers that a SEND WQE must carry inline: L2, none, or as in the vport context. */
 static int
 read_inline_mode(struct mdv_dev *dev, uint32_t cap)
@@ -283,10 +301,17 @@ read_pages(struct mdv_dev *dev, struct prm_query_hca_cap_out *out)
 {
 	const struct prm_hca_cap_union *page = prm_query_hca_cap_out_capability_c(out);
 	const struct prm_per_protocol_networking_offload_caps *eth;
+	bool qos;
 
 	if (mdv_caps_page(dev, PRM_HCA_CAP_TYPE_GENERAL, out) != 0 ||
-	    read_general(dev, prm_hca_cap_union_cmd_hca_cap_c(page)) != 0 ||
-	    mdv_caps_page(dev, PRM_HCA_CAP_TYPE_ETHERNET_OFFLOADS, out) != 0)
+	    read_general(dev, prm_hca_cap_union_cmd_hca_cap_c(page)) != 0)
+		return -rte_errno;
+	qos = prm_cmd_hca_cap_get_qos(prm_hca_cap_union_cmd_hca_cap_c(page));
+	if (qos && mdv_caps_page(dev, PRM_HCA_CAP_TYPE_QOS, out) != 0)
+		return -rte_errno;
+	if (qos)
+		read_rates(dev, prm_hca_cap_union_qos_cap_c(page));
+	if (mdv_caps_page(dev, PRM_HCA_CAP_TYPE_ETHERNET_OFFLOADS, out) != 0)
 		return -rte_errno;
 	eth = prm_hca_cap_union_per_protocol_networking_offload_caps_c(page);
 	read_ethernet(dev, eth);

@@ -239,6 +239,7 @@ mdv_close(struct mdv_dev *dev)
 		return;
 	mdv_stages_down(dev, stages, RTE_DIM(stages));
 	mdv_recorder_down(dev);
+	free(dev->rates);
 	rte_free(dev);
 }
 

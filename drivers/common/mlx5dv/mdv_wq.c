@@ -359,8 +359,9 @@ sq_disconnect(struct mdv_wq *wq)
 	mdv_uplink_disconnect(wq->obj->dev, wq->number);
 }
 
+/* MODIFY_SQ; rate: writes the index of the limit, too. */
 static int
-sq_modify(struct mdv_wq *wq, enum mdv_queue_state to)
+sq_modify_rate(struct mdv_wq *wq, enum mdv_queue_state to, bool rate, uint16_t index)
 {
 	struct prm_modify_sq_in in = { 0 };
 
@@ -368,7 +369,20 @@ sq_modify(struct mdv_wq *wq, enum mdv_queue_state to)
 	prm_modify_sq_in_set_sqn(&in, wq->number);
 	prm_modify_sq_in_set_sq_state(&in, wq->state);
 	prm_sqc_set_state(prm_modify_sq_in_ctx(&in), to);
+	if (rate) {
+		prm_modify_sq_in_set_modify_bitmask(&in, PRM_MODIFY_SQ_BITMASK_RATE_LIMIT);
+		prm_sqc_set_packet_pacing_rate_limit_index(prm_modify_sq_in_ctx(&in), index);
+	}
 	return mdv_obj_modify(wq->obj, &in, sizeof(in));
+}
+
+/* With the change to RDY mlx5_ib writes the limit, too (qp.c, modify_raw_packet_qp_sq()). */
+static int
+sq_modify(struct mdv_wq *wq, enum mdv_queue_state to)
+{
+	const uint16_t index = container_of(wq, struct mdv_sq, wq)->rate_index;
+
+	return sq_modify_rate(wq, to, to == MDV_QS_RDY && index != 0, index);
 }
 
 static int
@@ -432,6 +446,7 @@ mdv_sq_create(struct mdv_dev *dev, const struct mdv_sq_attr *attr, struct mdv_sq
 	int rc;
 
 	memset(sq, 0, sizeof(*sq));
+	sq->rate_index = attr->rate_index;
 	rc = attach_uar(dev, attr->db_wc, sq);
 	if (rc != 0)
 		return rc;
@@ -449,4 +464,17 @@ mdv_sq_create(struct mdv_dev *dev, const struct mdv_sq_attr *attr, struct mdv_sq
 	detach_uar(&sq->wq);
 	memset(sq, 0, sizeof(*sq));
 	return mdv_fail(-rc);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_sq_set_rate)
+int
+mdv_sq_set_rate(struct mdv_sq *sq, uint16_t index)
+{
+	int rc = 0;
+
+	if (sq->wq.state == MDV_QS_RDY)
+		rc = sq_modify_rate(&sq->wq, MDV_QS_RDY, true, index);
+	if (rc == 0)
+		sq->rate_index = index;
+	return rc;
 }
