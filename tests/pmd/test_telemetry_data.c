@@ -307,7 +307,7 @@ test_info(void)
 		  "capabilities/max_mtu=7\ncapabilities/device_frequency_khz=8\ncapabilities/checksum=1\ncapabilities/vlan_insert=0\n"
 		  "capabilities/vlan_strip=1\ncapabilities/scatter_fcs=0\ncapabilities/rss=1\ncapabilities/rx_hash_fields=9\ncapabilities/multi_packet_wqe=0\n"
 		  "capabilities/tunnel_vxlan=1\ncapabilities/tunnel_gre=0\ncapabilities/tunnel_geneve=1\ncapabilities/tunnel_ipip=0\n"
-		  "capabilities/software_parser=1\ncapabilities/software_parser_tso=0\ncapabilities/mini_cqe_formats=0\ncapabilities/mini_cqe_enhanced=0\ncapabilities/timestamp_free_running=1\n"
+		  "capabilities/software_parser=1\ncapabilities/software_parser_tso=0\ncapabilities/mini_cqe_formats=0\ncapabilities/mini_cqe_enhanced=0\ncapabilities/rate_limits=0\ncapabilities/timestamp_free_running=1\n"
 		  "capabilities/timestamp_real_time=0\ncapabilities/queue_counters=1\ncapabilities/vport_counters=0\nrx_burst/name=fast\nrx_burst/why=best\n"
 		  "rx_compression/name=none\nrx_compression/why=the port was not started yet\ntx_burst/name=none\ntx_burst/why=the port was not started yet\n");
 	clock_.kind = MDV_CLOCK_TICKS;
@@ -331,7 +331,7 @@ test_queues(void)
 	CHECK_STR(text, "rx15/state=ready\nrx15/packets=51\nrx15/bytes=61\nrx15/mbuf_missing=71\nrx15/completion_errors=11\nrx15/completions_refused=21\nrx15/resets=31\n"
 			"rx15/last_syndrome=PROT\nrx15/last_vendor_syndrome=81\n"
 			"tx0/state=failed\ntx0/packets=52\ntx0/bytes=62\ntx0/packets_lost=12\ntx0/completions_refused=22\ntx0/resets=32\ntx0/stalls=42\n"
-			"tx0/last_syndrome=none\ntx0/last_vendor_syndrome=0\ntx0/inline_mpw=0\ntx0/inline_max=0\n"
+			"tx0/last_syndrome=none\ntx0/last_vendor_syndrome=0\ntx0/rate_limit_mbps=0\ntx0/inline_mpw=0\ntx0/inline_max=0\n"
 			"tx0/inline_why=the port was not started yet\n");
 	rxq.striding = (struct mlxpmd_striding){ .log_strides = 6, .attached = 70, .given = 1, .lro_packets = 5 };
 	CHECK_OK(run("/mlxpmd/queues", "3"));

@@ -150,6 +150,13 @@ op(struct rte_eth_dev *eth_dev, size_t *count) \
 }
 #endif
 
+/* ---- 26.07: struct eth_dev_ops reads the limit of a send queue's rate ---- */
+#if RTE_VERSION < RTE_VERSION_NUM(26, 7, 0, 0)
+#define MDV_GET_QUEUE_RATE_LIMIT(get)
+#else
+#define MDV_GET_QUEUE_RATE_LIMIT(get) .get_queue_rate_limit = get,
+#endif
+
 /* ---- 25.07: a driver's name is exported without a number; symbols are exported where they are defined ---- */
 #if RTE_VERSION < RTE_VERSION_NUM(25, 7, 0, 0)
 #define MDV_PMD_EXPORT_NAME(name) RTE_PMD_EXPORT_NAME(name, __COUNTER__)

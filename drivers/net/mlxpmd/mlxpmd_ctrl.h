@@ -84,6 +84,9 @@ void mlxpmd_rx_queue_release(struct rte_eth_dev *eth_dev, uint16_t queue_id);
 void mlxpmd_tx_queue_release(struct rte_eth_dev *eth_dev, uint16_t queue_id);
 void mlxpmd_rxq_info_get(struct rte_eth_dev *eth_dev, uint16_t queue_id,
 			 struct rte_eth_rxq_info *info);
+/** Limits the rate of a send queue that is set up; 0 Mbit/s: no limit. It stays until the queue is released. */
+int mlxpmd_queue_rate_set(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint32_t mbps);
+int mlxpmd_queue_rate_get(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint32_t *mbps);
 void mlxpmd_txq_info_get(struct rte_eth_dev *eth_dev, uint16_t queue_id,
 			 struct rte_eth_txq_info *info);
 int mlxpmd_rx_queue_start(struct rte_eth_dev *eth_dev, uint16_t queue_id);

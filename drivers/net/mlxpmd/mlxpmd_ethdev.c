@@ -76,6 +76,8 @@ static const struct eth_dev_ops mlxpmd_ops = {
 	.tx_queue_setup = mlxpmd_tx_queue_setup,
 	.tx_queue_release = mlxpmd_tx_queue_release,
 	.tx_done_cleanup = mlxpmd_tx_done_cleanup,
+	.set_queue_rate_limit = mlxpmd_queue_rate_set,
+	MDV_GET_QUEUE_RATE_LIMIT(mlxpmd_queue_rate_get)
 	.rss_hash_update = mlxpmd_rss_hash_update,
 	.rss_hash_conf_get = mlxpmd_rss_hash_conf_get,
 	.reta_update = mlxpmd_reta_update,

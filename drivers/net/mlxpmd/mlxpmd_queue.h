@@ -83,6 +83,8 @@ struct mlxpmd_queue_ops {
 	void (*watch)(struct mlxpmd_queue *q, bool completed, uint32_t cq_ci, uint64_t now_ns);
 	/** Does the device owe a completion? NULL: it never does. */
 	bool (*waits)(struct mlxpmd_queue *q);
+	/** How long a limit of the queue's rate may delay the completion that the device owes. NULL: there is none. */
+	uint64_t (*slow_ns)(struct mlxpmd_queue *q);
 	/** Before the queue is freed. NULL: nothing to do. */
 	void (*release)(struct mlxpmd_queue *q);
 };

@@ -90,8 +90,11 @@ watch(struct mlxpmd_queue *q, uint64_t now_ns)
 		return false;
 	}
 	lasts_ns = now_ns - r->watch_ns;
-	if (cause == MLXPMD_CAUSE_STALL)
+	if (cause == MLXPMD_CAUSE_STALL) {
+		if (q->ops->slow_ns != NULL)
+			lasts_ns -= RTE_MIN(lasts_ns, q->ops->slow_ns(q));
 		report = stall_log(q, lasts_ns);
+	}
 	if (lasts_ns < (cause == MLXPMD_CAUSE_STALL ? STALL_RESET_NS : LOST_NS))
 		return report;
 	r->watch_ns = now_ns;

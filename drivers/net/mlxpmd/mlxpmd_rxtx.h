@@ -211,6 +211,8 @@ struct mlxpmd_txq {
 	uint16_t wqebb_idle, wqebb_busy; /**< wqebb_thresh without and with completions of late. */
 	uint16_t watch_ci;	/**< ci when the watch last saw it advance, */
 	uint64_t watch_ns;	/**< and when that was. */
+	struct mdv_rate rate;	/**< Its limit in the device. */
+	uint32_t rate_mbps;	/**< The same as requested; 0: none. */
 	const char *inline_why;	/**< Reason for the values of inline_mpw and inline_send. */
 	uint32_t lost_copied;	/**< Packets in WQEs that were not sent, if known, */
 	uint64_t lost_copied_bytes; /**< and their length. */

@@ -157,6 +157,7 @@ add_capabilities(struct rte_tel_data *d, const struct mdv_caps *caps)
 	rte_tel_data_add_dict_int(c, "software_parser_tso", caps->swp_lso);
 	rte_tel_data_add_dict_int(c, "mini_cqe_formats", caps->mini_cqes);
 	rte_tel_data_add_dict_int(c, "mini_cqe_enhanced", caps->mini_cqes_enhanced);
+	rte_tel_data_add_dict_int(c, "rate_limits", caps->num_rates);
 	rte_tel_data_add_dict_int(c, "timestamp_free_running", caps->ts_free_running);
 	rte_tel_data_add_dict_int(c, "timestamp_real_time", caps->ts_realtime);
 	rte_tel_data_add_dict_int(c, "queue_counters", caps->q_counters);
@@ -294,6 +295,7 @@ add_queue(struct rte_tel_data *d, const struct mlxpmd_queue *q)
 		return add_striding(c, rxq);
 	if (!tx)
 		return 0;
+	rte_tel_data_add_dict_uint(c, "rate_limit_mbps", txq->rate_mbps);
 	rte_tel_data_add_dict_int(c, "inline_mpw", txq->inline_mpw);
 	rte_tel_data_add_dict_int(c, "inline_max", txq->inline_send);
 	rte_tel_data_add_dict_string(c, "inline_why", txq->inline_why != NULL ? txq->inline_why :

@@ -103,6 +103,7 @@ txq_create(struct mlxpmd_queue *q)
 		.log_wqebbs = log_sq,
 		.socket_id = q->socket_id,
 		.tisn = q->port->tis->id,
+		.rate_index = txq->rate.index,
 		.db_wc = prefers_wc(q->port->args.doorbell),
 	};
 	int rc;
@@ -177,6 +178,26 @@ txq_waits(struct mlxpmd_queue *q)
 	return (uint16_t)(comp - ci) != 0 && (uint16_t)(comp - ci) <= q->wqe_mask + 1u && !waits_for_time(txq);
 }
 
+/* The packets before the completion, each as long as can be; copied ones are in the WQEs. Runs beside the burst. */
+static uint64_t
+txq_slow_ns(struct mlxpmd_queue *q)
+{
+	const struct mlxpmd_txq *txq = mlxpmd_txq_of(q);
+	const uint32_t mbps = __atomic_load_n(&txq->rate_mbps, __ATOMIC_RELAXED);
+	const uint32_t frame = RTE_MAX(txq->max_lso, q->port->eth_dev->data->mtu + (uint32_t)RTE_ETHER_HDR_LEN);
+	const uint16_t packets = __atomic_load_n(&txq->elts_comp, __ATOMIC_RELAXED) -
+				 __atomic_load_n(&txq->elts_ci, __ATOMIC_RELAXED);
+	const uint64_t copied = (q->wqe_mask + 1u) * MLXPMD_WQEBB_DS * MLXPMD_DS_BYTES;
+
+	return mbps == 0 ? 0 : ((uint64_t)packets * frame + copied) * 8000 / mbps;
+}
+
+static void
+txq_release(struct mlxpmd_queue *q)
+{
+	mdv_rate_free(q->port->mdv, &mlxpmd_txq_of(q)->rate);
+}
+
 const struct mlxpmd_queue_ops mlxpmd_txq_ops = {
 	.name = "Tx",
 	.prepare = txq_prepare,
@@ -190,7 +211,63 @@ const struct mlxpmd_queue_ops mlxpmd_txq_ops = {
 	.abandon = txq_abandon,
 	.watch = mlxpmd_txq_watch,
 	.waits = txq_waits,
+	.slow_ns = txq_slow_ns,
+	.release = txq_release,
 };
+
+/* ------------------------------------------------------------------ limit of the rate */
+
+static int
+rate_set(struct mlxpmd_txq *txq, uint32_t mbps)
+{
+	struct mdv_rate fresh = { 0 };
+	int rc = 0;
+
+	if (mbps != 0)
+		rc = mdv_rate_alloc(txq->mdv, (uint64_t)mbps * 1000, &fresh);
+	if (rc == 0 && txq->q.hw.wq.obj != NULL)
+		rc = mdv_sq_set_rate(&txq->q.hw.sq, fresh.index);
+	if (rc != 0) {
+		mdv_rate_free(txq->mdv, &fresh);
+		return MLXPMD_FAIL(-rc, "port %u Tx queue %u: the rate stays %s: %s", txq->q.port_id, txq->q.queue_id,
+				   txq->rate_mbps != 0 ? "as it is" : "unlimited", rte_strerror(-rc));
+	}
+	/* The queue has the new one. */
+	mdv_rate_free(txq->mdv, &txq->rate);
+	txq->rate = fresh;
+	__atomic_store_n(&txq->rate_mbps, mbps, __ATOMIC_RELAXED);
+	return 0;
+}
+
+int
+mlxpmd_queue_rate_set(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint32_t mbps)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct mlxpmd_queue *q = NULL;
+	int rc = 0;
+
+	if (queue_id < eth_dev->data->nb_tx_queues)
+		q = mlxpmd_queue_at(eth_dev->data, MLXPMD_TX, queue_id);
+	if (q == NULL)
+		return MLXPMD_FAIL(EINVAL, "port %u: the rate of Tx queue %u cannot be limited before it is set up",
+				   port->port_id, queue_id);
+	pthread_mutex_lock(&port->lock);
+	if (mbps != mlxpmd_txq_of(q)->rate_mbps)
+		rc = rate_set(mlxpmd_txq_of(q), mbps);
+	pthread_mutex_unlock(&port->lock);
+	return rc;
+}
+
+int
+mlxpmd_queue_rate_get(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint32_t *mbps)
+{
+	const struct mlxpmd_txq *txq = eth_dev->data->tx_queues[queue_id];
+
+	if (txq == NULL)
+		return -EINVAL;
+	*mbps = txq->rate_mbps;
+	return 0;
+}
 
 /* ------------------------------------------------------------------ set-up */
 
