@@ -153,8 +153,27 @@ test_others(void)
 	f.dev->vf = EMU_VF;
 	CHECK_EQ(write_reg(PRM_REG_PFCC, &pfcc, sizeof(pfcc)), fix_code(FW_REG_PORT));
 	f.dev->vf = 0;
-	prm_pfcc_reg_set_pfcrx(&pfcc, 1);
-	CHECK_EQ(write_reg(PRM_REG_PFCC, &pfcc, sizeof(pfcc)), fix_code(FW_REG_SETTING));
+	/* Of priorities only those of the mask are changed; not both kinds of pause frames. */
+	prm_pfcc_reg_set_pfctx(&pfcc, 0x81);
+	prm_pfcc_reg_set_prio_mask_tx(&pfcc, 0x80);
+	CHECK_EQ(write_reg(PRM_REG_PFCC, &pfcc, sizeof(pfcc)), fix_code(FW_REG_VALUE));
+	prm_pfcc_reg_set_pptx(&pfcc, 0);
+	prm_pfcc_reg_set_pprx_mask_n(&pfcc, 0);
+	CHECK_EQ(write_reg(PRM_REG_PFCC, &pfcc, sizeof(pfcc)), 0);
+	CHECK(!f.dev->pause_tx && !f.dev->pause_rx && f.dev->pfc_tx == 0x80 && f.dev->pfc_rx == 0);
+	prm_pfcc_reg_set_pfcrx(&pfcc, 0x03);
+	prm_pfcc_reg_set_prio_mask_rx(&pfcc, 0x03);
+	prm_pfcc_reg_set_prio_mask_tx(&pfcc, 0x01);
+	CHECK_EQ(write_reg(PRM_REG_PFCC, &pfcc, sizeof(pfcc)), 0);
+	CHECK_EQ(prm_pfcc_reg_get_pfctx(answer()), 0x81);
+	CHECK_EQ(prm_pfcc_reg_get_pfcrx(answer()), 0x03);
+	memset(&pfcc, 0, sizeof(pfcc));
+	prm_pfcc_reg_set_local_port(&pfcc, 1);
+	prm_pfcc_reg_set_pprx(&pfcc, 1);
+	CHECK_EQ(write_reg(PRM_REG_PFCC, &pfcc, sizeof(pfcc)), 0);
+	CHECK(f.dev->pfc_tx == 0x81 && f.dev->pfc_rx == 0 && f.dev->pause_rx);
+	f.dev->pfc_tx = 0;
+	f.dev->pause_rx = false;
 	/* The time register may be read without register data. */
 	CHECK_EQ(read_reg(PRM_REG_MTUTC, NULL, 0), 0);
 	CHECK_EQ(prm_mtutc_reg_get_time_stamp_mode(answer()), 0);
@@ -357,8 +376,11 @@ test_ppcnt(void)
 	CHECK_EQ(counter_at(14), 3);
 	CHECK_EQ(ppcnt(PRM_PPCNT_GRP_PER_PRIORITY, 0), 0);
 	CHECK_EQ(counter_at(8), 77);
+	CHECK_EQ(counter_at(20), 0);
+	f.dev->stats.rx_pfc_frames[3] = 21;
 	CHECK_EQ(ppcnt(PRM_PPCNT_GRP_PER_PRIORITY, 3), 0);
 	CHECK_EQ(counter_at(8), 0);
+	CHECK_EQ(counter_at(20), 21);
 	CHECK_EQ(ppcnt(PRM_PPCNT_GRP_PHYSICAL_LAYER, 0), 0);
 	CHECK_EQ(ppcnt(PRM_PPCNT_GRP_INFINIBAND_PORT, 0), fix_code(FW_REG_GROUP));
 	CHECK_EQ(ppcnt(PRM_PPCNT_GRP_PER_PRIORITY, 8), fix_code(FW_REG_VALUE));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * The physical port: flow control, forward error correction, module, UDP ports of tunnels, loopback.
+ * The physical port: flow control, also of priorities, forward error correction, module, UDP ports of tunnels, loopback.
  * "-- vf": of a virtual function; "-- fec": forward error correction at 200 Gb/s.
  */
 
@@ -11,6 +11,8 @@
 #include "pmd_test.h"
 
 #define TYPE_MAC_CONTROL 0x8808
+#define OPCODE_PAUSE 0x0001
+#define OPCODE_PFC 0x0101
 /* The longest pause: 65535 quanta of 512 bits at 100 Gb/s. */
 #define PAUSE_QUANTA 65535
 #define PAUSE_NS (PAUSE_QUANTA * 512.0 / 100)
@@ -43,23 +45,24 @@ refused(struct rte_eth_fc_conf conf, int err)
 	CHECK(fc_get() == before, "changed");
 }
 
-/* PORT_B sends a pause frame, as a MAC does. */
+/* PORT_B sends a pause frame, as a MAC does: for these priorities, 0: for the port. */
 static void
-pause_send(uint16_t quanta)
+pause_send(uint8_t priorities, uint16_t quanta)
 {
 	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 0);
 	struct rte_mbuf *m;
-	uint8_t *data;
+	rte_be16_t *data;
 
 	f.dst = (struct rte_ether_addr){ { 0x01, 0x80, 0xc2, 0x00, 0x00, 0x01 } };
 	f.ether_type = TYPE_MAC_CONTROL;
 	m = pmd_frame_make(&f, 0);
 	CHECK(m != NULL, "no mbuf");
-	data = rte_pktmbuf_mtod_offset(m, uint8_t *, RTE_ETHER_HDR_LEN);
-	data[0] = 0;
-	data[1] = 1; /* opcode */
-	data[2] = quanta >> 8;
-	data[3] = quanta & 0xff;
+	data = rte_pktmbuf_mtod_offset(m, rte_be16_t *, RTE_ETHER_HDR_LEN);
+	*data++ = rte_cpu_to_be_16(priorities != 0 ? OPCODE_PFC : OPCODE_PAUSE);
+	if (priorities != 0)
+		*data++ = rte_cpu_to_be_16(priorities);
+	for (unsigned int i = 0; i < (priorities != 0 ? 8 : 1); i++)
+		data[i] = rte_cpu_to_be_16(quanta);
 	CHECK(AWAIT(rte_eth_tx_burst(PORT_B, 0, &m, 1) == 1, 1000), "not sent");
 }
 
@@ -68,12 +71,12 @@ pause_send(uint16_t quanta)
  * arrived.
  */
 static double
-way_ns(uint16_t quanta)
+way_ns(uint8_t priorities, uint16_t quanta)
 {
 	struct pmd_frame there = pmd_frame_udp(PORT_A, PORT_B, 1), behind = pmd_frame_udp(PORT_B, PORT_A, 1);
 	const uint64_t begin = rte_rdtsc_precise();
 
-	pause_send(quanta);
+	pause_send(priorities, quanta);
 	CHECK(pmd_send(PORT_B, 0, &behind) == 1 && pmd_drain(PORT_A, 1, 5000, NULL) == 1, "no frame behind");
 	CHECK(pmd_send(PORT_A, 0, &there) == 1, "not sent");
 	CHECK(pmd_drain(PORT_B, 1, 5000, NULL) == 1, "not received");
@@ -93,7 +96,7 @@ pauses(void)
 	pauses = pmd_xstat(PORT_A, "rx_phy_pause_packets");
 	delivered = pmd_xstat(PORT_A, "rx_good_packets");
 	for (unsigned int i = 0; i < tries; i++) {
-		ns = way_ns(PAUSE_QUANTA);
+		ns = way_ns(0, PAUSE_QUANTA);
 		CHECK(ns >= PAUSE_NS, "sent after %.0f of %.0f ns", ns, PAUSE_NS);
 	}
 	CHECK(pmd_xstat(PORT_A, "rx_good_packets") == delivered + tries, "a pause frame was delivered");
@@ -101,10 +104,10 @@ pauses(void)
 	pauses = pmd_xstat(PORT_A, "rx_phy_pause_packets") - pauses;
 	CHECK(pauses == tries, "%" PRIu64 " of %u pause frames", pauses, tries);
 	/* A time of 0 ends a pause; without one a frame is faster, sooner or later also on a busy machine. */
-	CHECK(AWAIT(way_ns(0) < PAUSE_NS, 20000), "not faster without a pause");
+	CHECK(AWAIT(way_ns(0, 0) < PAUSE_NS, 20000), "not faster without a pause");
 	/* Not obeyed: an ordinary multicast frame. */
 	CHECK_OK(fc_set(RTE_ETH_FC_TX_PAUSE));
-	pause_send(PAUSE_QUANTA);
+	pause_send(0, PAUSE_QUANTA);
 	CHECK(pmd_drain(PORT_A, 1, 5000, NULL) == 1, "not delivered");
 	CHECK_OK(rte_eth_promiscuous_disable(PORT_A));
 }
@@ -125,6 +128,47 @@ flow_control(void)
 	refused((struct rte_eth_fc_conf){ .mode = RTE_ETH_FC_FULL, .mac_ctrl_frame_fwd = 1 }, ENOTSUP);
 	pauses();
 	CHECK_OK(fc_set(RTE_ETH_FC_NONE));
+}
+
+static int
+pfc_set(uint8_t priority, enum rte_eth_fc_mode mode)
+{
+	struct rte_eth_pfc_conf conf = { .fc = { .mode = mode, .pause_time = 100 }, .priority = priority };
+
+	return rte_eth_dev_priority_flow_ctrl_set(PORT_A, &conf);
+}
+
+/* All that is sent has priority 0. The frames of priorities and those of the port exclude each other. */
+static void
+priorities(void)
+{
+	const bool possible = pmd_devarg(PORT_A, "open=vfio");
+	double ns;
+
+	rte_errno = 0;
+	if (!possible) {
+		CHECK(pfc_set(0, RTE_ETH_FC_RX_PAUSE) == -ENOTSUP && rte_errno == ENOTSUP, "rte_errno %d", rte_errno);
+		return;
+	}
+	CHECK_OK(rte_eth_promiscuous_enable(PORT_A));
+	CHECK_OK(fc_set(RTE_ETH_FC_FULL));
+	CHECK_OK(pfc_set(3, RTE_ETH_FC_RX_PAUSE));
+	CHECK(fc_get() == RTE_ETH_FC_NONE, "mode %d", fc_get());
+	CHECK(AWAIT(way_ns(0x09, PAUSE_QUANTA) < PAUSE_NS, 20000), "stopped by priority 0, which is not set");
+	CHECK_OK(pfc_set(0, RTE_ETH_FC_FULL));
+	for (unsigned int i = 0; i < 5; i++) {
+		ns = way_ns(0x01, PAUSE_QUANTA);
+		CHECK(ns >= PAUSE_NS, "sent after %.0f of %.0f ns", ns, PAUSE_NS);
+	}
+	CHECK(AWAIT(way_ns(0x01, 0) < PAUSE_NS, 20000), "not faster without a pause");
+	CHECK(AWAIT(way_ns(0x08, PAUSE_QUANTA) < PAUSE_NS, 20000), "stopped by priority 3");
+	CHECK_OK(pfc_set(3, RTE_ETH_FC_NONE));
+	CHECK(AWAIT(way_ns(0x01, 0) < PAUSE_NS && way_ns(0x01, PAUSE_QUANTA) >= PAUSE_NS, 5000), "priority 0 ended");
+	CHECK_OK(fc_set(RTE_ETH_FC_RX_PAUSE));
+	pause_send(0x01, PAUSE_QUANTA);
+	CHECK(pmd_drain(PORT_A, 1, 5000, NULL) == 1, "not delivered");
+	CHECK_OK(fc_set(RTE_ETH_FC_NONE));
+	CHECK_OK(rte_eth_promiscuous_disable(PORT_A));
 }
 
 static bool
@@ -327,6 +371,7 @@ virtual_function(void)
 {
 	uint32_t mode;
 
+	CHECK_EQ(pfc_set(0, RTE_ETH_FC_FULL), -ENOTSUP);
 	refused((struct rte_eth_fc_conf){ .mode = RTE_ETH_FC_FULL }, ENOTSUP);
 	CHECK(fc_get() == RTE_ETH_FC_NONE, "mode %d", fc_get());
 	fec_refused(RTE_ETH_FEC_MODE_CAPA_MASK(AUTO), ENOTSUP);
@@ -353,6 +398,7 @@ main(int argc, char **argv)
 		virtual_function();
 	} else {
 		flow_control();
+		priorities();
 		fec(100000);
 		module();
 		tunnels();

@@ -202,6 +202,7 @@ struct emu_port_stats {
 	uint64_t rx_away_ucast_frames, rx_away_mcast_frames, rx_away_bcast_frames;
 	uint64_t rx_away_ucast_bytes, rx_away_mcast_bytes, rx_away_bcast_bytes;
 	uint64_t rx_pause_frames;	/**< In rx_elsewhere: taken by the MAC, which stopped sending. */
+	uint64_t rx_pfc_frames[8];	/**< In rx_elsewhere: taken by the MAC, by priority that they name. */
 	uint64_t tx_errors;		/**< WQEs refused: error CQEs on SQs. */
 	uint64_t tx_discards;		/**< Sent while the link was down, too long, or the wire could not take it. */
 	uint64_t tx_link_down;		/**< In tx_discards. */
@@ -345,6 +346,7 @@ struct emu_dev {
 	bool carrier;	/**< The wire has carrier. */
 	bool link_up;	/**< The wire has carrier and the port is up. */
 	bool pause_rx, pause_tx; /**< Flow control (IEEE 802.3, annex 31B): pause frames are obeyed, sent. */
+	uint8_t pfc_rx, pfc_tx;	 /**< The same by priority (IEEE 802.1Q, clause 36). All that is sent has priority 0. */
 	bool loop_set, loop_on; /**< The PHY returns sent frames: register PPLR, what is in effect. */
 	/** Forward error correction, PRM_PPLM_FEC_*: set by link mode (0: automatic), and of the present link. */
 	uint16_t fec_admin[EMU_FEC_LINKS], fec_on;

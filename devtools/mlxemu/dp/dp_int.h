@@ -523,7 +523,7 @@ enum dp_exec dp_wqe_data(struct dp_wqe *w, struct dp_pieces *p, uint32_t limit);
 void dp_pieces_copy(uint8_t *to, const struct dp_pieces *p);
 
 /* dp_pause.c */
-/** Whether this is a pause frame: the port sends nothing for the time that it states. */
+/** Whether this is a pause frame that the port obeys, also of a priority. It is counted. */
 bool dp_pause_begin(struct dp_port *port, const uint8_t *frame, uint32_t len);
 /** For a port whose pause_ns is not 0: whether it still may not send. */
 bool dp_pause_goes_on(struct dp_port *port);

@@ -331,14 +331,13 @@ pause_taken(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 	if (!dev->link_up || dev->dp == NULL || !dp_pause_begin(dp_port_of(dev), frame, len))
 		return false;
 	away(dev, frame, len, &dev->stats.rx_elsewhere);
-	dev->stats.rx_pause_frames++;
 	return true;
 }
 
 static inline enum emu_rx_result
 receive(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait)
 {
-	if (DP_UNLIKELY(dev->pause_rx) && pause_taken(dev, frame, len))
+	if (DP_UNLIKELY(dev->pause_rx || dev->pfc_rx != 0) && pause_taken(dev, frame, len))
 		return EMU_RX_TAKEN;
 	if (DP_LIKELY(!dev->l2.on && dev->vf == 0) || !elsewhere(dev, frame, len))
 		return receive_here(dev, frame, len, may_wait);

@@ -105,6 +105,7 @@ static const struct group_row per_priority[] = {
 	PER_PRIO(RX_FRAMES, rx),
 	PER_PRIO(TX_OCTETS, tx_octets),
 	PER_PRIO(TX_FRAMES, tx),
+	PER_PRIO(RX_PAUSE, rx_pause),
 };
 
 _Static_assert(sizeof(struct wire_sums) < 256, "offsets fit a byte");
@@ -144,10 +145,13 @@ fw_ppcnt(struct fw_cmd *c, struct prm_ppcnt_reg *reg)
 		return fw_refuse(c, FW_REG_VALUE, "clr %u prio_tc %u", prm_ppcnt_reg_get_clr(reg),
 				 prio);
 	memset(set, 0, sizeof(reg->dw) - 8);
-	/* All traffic has priority 0. */
-	if (grp == PRM_PPCNT_GRP_PER_PRIORITY && prio != 0)
-		return 0;
 	sums_make(&c->dev->stats, &sums);
+	if (grp == PRM_PPCNT_GRP_PER_PRIORITY) {
+		/* All traffic has priority 0. */
+		if (prio != 0)
+			memset(&sums, 0, sizeof(sums));
+		sums.rx_pause = c->dev->stats.rx_pfc_frames[prio];
+	}
 	for (unsigned i = 0; i < groups[g].count; i++) {
 		uint64_t v;
 

@@ -140,7 +140,6 @@ pmtu_write(struct fw_cmd *c, void *reg)
 	return 0;
 }
 
-/* Pause frames by MAC; priority flow control is not modelled. */
 static int
 pfcc_read(struct fw_cmd *c, void *reg)
 {
@@ -151,22 +150,37 @@ pfcc_read(struct fw_cmd *c, void *reg)
 	prm_pfcc_reg_set_local_port(reg, local_port);
 	prm_pfcc_reg_set_pptx(reg, c->dev->pause_tx);
 	prm_pfcc_reg_set_pprx(reg, c->dev->pause_rx);
+	prm_pfcc_reg_set_pfctx(reg, c->dev->pfc_tx);
+	prm_pfcc_reg_set_pfcrx(reg, c->dev->pfc_rx);
 	return ret;
 }
 
+/*
+ * Linux writes either pause frames of the port or those of priorities: mlx5_set_port_pause() and mlx5_set_port_pfc(),
+ * which masks the priorities that it changes.
+ *
+ * assumed: the former end the latter, and both in one write are refused. Other reading: the last write is valid for
+ * its direction alone. Test: fw/test_registers.c.
+ */
 static int
 pfcc_write(struct fw_cmd *c, void *reg)
 {
+	bool tx = !prm_pfcc_reg_get_pptx_mask_n(reg), rx = !prm_pfcc_reg_get_pprx_mask_n(reg);
+	unsigned mask_tx = prm_pfcc_reg_get_prio_mask_tx(reg), mask_rx = prm_pfcc_reg_get_prio_mask_rx(reg);
+	struct emu_dev *dev = c->dev;
 	int ret = paos_check(c, prm_pfcc_reg_get_local_port(reg));
 
 	if (ret != 0)
 		return ret;
-	if (prm_pfcc_reg_get_pfctx(reg) || prm_pfcc_reg_get_pfcrx(reg))
-		return fw_refuse(c, FW_REG_SETTING, "%s", "priority flow control"); /* Linux: mlx5_set_port_pfc() */
-	if (!prm_pfcc_reg_get_pptx_mask_n(reg))
-		c->dev->pause_tx = prm_pfcc_reg_get_pptx(reg);
-	if (!prm_pfcc_reg_get_pprx_mask_n(reg))
-		c->dev->pause_rx = prm_pfcc_reg_get_pprx(reg);
+	if ((tx && prm_pfcc_reg_get_pptx(reg) && (prm_pfcc_reg_get_pfctx(reg) & mask_tx) != 0) ||
+	    (rx && prm_pfcc_reg_get_pprx(reg) && (prm_pfcc_reg_get_pfcrx(reg) & mask_rx) != 0))
+		return fw_refuse(c, FW_REG_VALUE, "%s", "pause frames of the port and of priorities");
+	if (tx)
+		dev->pause_tx = prm_pfcc_reg_get_pptx(reg);
+	if (rx)
+		dev->pause_rx = prm_pfcc_reg_get_pprx(reg);
+	dev->pfc_tx = dev->pause_tx ? 0 : (dev->pfc_tx & ~mask_tx) | (prm_pfcc_reg_get_pfctx(reg) & mask_tx);
+	dev->pfc_rx = dev->pause_rx ? 0 : (dev->pfc_rx & ~mask_rx) | (prm_pfcc_reg_get_pfcrx(reg) & mask_rx);
 	return 0;
 }
 

@@ -25,6 +25,11 @@ struct mdv_pause {
 	bool tx;	/**< and sends some when its buffers fill. */
 };
 
+/** The same by priority (IEEE 802.1Q, clause 36): a bit for each of the eight. */
+struct mdv_pfc {
+	uint8_t rx, tx;
+};
+
 /** Forward error correction, in bits as those of ethdev (RTE_ETH_FEC_MODE_TO_CAPA()). */
 #define MDV_FEC_OFF 1u
 #define MDV_FEC_AUTO 2u
@@ -78,6 +83,13 @@ struct mdv_port_ops {
 	/** Pause frames: ETHTOOL_GPAUSEPARAM and ETHTOOL_SPAUSEPARAM, or register PFCC. */
 	int (*pause_get)(struct mdv_dev *dev, struct mdv_pause *pause);
 	int (*pause_set)(struct mdv_dev *dev, const struct mdv_pause *pause);
+	/**
+	 * Pause frames of one priority (register PFCC); those of the port end. NULL: the kernel's DCB sets them.
+	 * @param on
+	 *   The direction has the priority's bit, or not.
+	 */
+	int (*pfc_set)(struct mdv_dev *dev, unsigned int priority, const struct mdv_pause *on);
+	int (*pfc_get)(struct mdv_dev *dev, struct mdv_pfc *pfc);
 	/**
 	 * The PHY returns what the port sends, and receives nothing from its cable (register PPLR); sets the port down
 	 * and up. NULL: the kernel owns the link. -ENOTSUP: the device or a virtual function cannot do it.

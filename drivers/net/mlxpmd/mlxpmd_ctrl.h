@@ -41,6 +41,10 @@ int mlxpmd_dev_configure(struct rte_eth_dev *eth_dev);
 int mlxpmd_dev_infos_get(struct rte_eth_dev *eth_dev, struct rte_eth_dev_info *info);
 int mlxpmd_dev_start(struct rte_eth_dev *eth_dev);
 int mlxpmd_dev_stop(struct rte_eth_dev *eth_dev);
+/** Describes port, queues, clock, losses and flows to a person (mlxpmd_dump.c); in a secondary process the first two. */
+int mlxpmd_priv_dump(struct rte_eth_dev *eth_dev, FILE *file);
+/** Prints the places of /mlxpmd/drops that have packets. The port's lock is held. 0 or -errno (mlxpmd_drops.c). */
+int mlxpmd_drops_print(struct mlxpmd_port *port, FILE *file);
 int mlxpmd_fw_version_get(struct rte_eth_dev *eth_dev, char *version, size_t size);
 
 /* ---- link and MTU (mlxpmd_link.c) ---- */
@@ -60,6 +64,8 @@ uint32_t mlxpmd_link_speed_capa(struct rte_eth_dev *eth_dev);
 int mlxpmd_flow_ctrl_get(struct rte_eth_dev *eth_dev, struct rte_eth_fc_conf *conf);
 /** What the application sets stays at close, as by `ethtool -A`. */
 int mlxpmd_flow_ctrl_set(struct rte_eth_dev *eth_dev, struct rte_eth_fc_conf *conf);
+/** For one priority; the port's own ends. Through VFIO only. */
+int mlxpmd_priority_flow_ctrl_set(struct rte_eth_dev *eth_dev, struct rte_eth_pfc_conf *conf);
 /** Through verbs one entry, with the speed of the link: the kernel's modes are those of all speeds. */
 int mlxpmd_fec_get_capability(struct rte_eth_dev *eth_dev, struct rte_eth_fec_capa *capa, unsigned int num);
 int mlxpmd_fec_get(struct rte_eth_dev *eth_dev, uint32_t *capa);

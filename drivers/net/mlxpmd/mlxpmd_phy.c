@@ -24,16 +24,14 @@ mlxpmd_flow_ctrl_get(struct rte_eth_dev *eth_dev, struct rte_eth_fc_conf *conf)
 	return rc;
 }
 
-/* Watermarks and time of pause are the firmware's: as in net_mlx5 they are ignored. */
-int
-mlxpmd_flow_ctrl_set(struct rte_eth_dev *eth_dev, struct rte_eth_fc_conf *conf)
+/* Watermarks and time of pause are the firmware's: as in net_mlx5 they are ignored. 0 or -errno. */
+static int
+pause_of(const struct mlxpmd_port *port, const struct rte_eth_fc_conf *conf, struct mdv_pause *pause)
 {
-	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
-	const struct mdv_pause pause = {
+	*pause = (struct mdv_pause){
 		.rx = conf->mode == RTE_ETH_FC_RX_PAUSE || conf->mode == RTE_ETH_FC_FULL,
 		.tx = conf->mode == RTE_ETH_FC_TX_PAUSE || conf->mode == RTE_ETH_FC_FULL,
 	};
-
 	if (conf->autoneg != 0)
 		return MLXPMD_FAIL(EINVAL, "port %u: flow control cannot be negotiated: autoneg must be 0",
 				   port->port_id);
@@ -42,7 +40,32 @@ mlxpmd_flow_ctrl_set(struct rte_eth_dev *eth_dev, struct rte_eth_fc_conf *conf)
 				   "mac_ctrl_frame_fwd must be 0", port->port_id);
 	if (port->mdv->caps.vf)
 		return MLXPMD_FAIL(ENOTSUP, "port %u: flow control is set by the physical function", port->port_id);
-	return port->mdv->port->pause_set(port->mdv, &pause);
+	return 0;
+}
+
+int
+mlxpmd_flow_ctrl_set(struct rte_eth_dev *eth_dev, struct rte_eth_fc_conf *conf)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct mdv_pause pause;
+	int rc = pause_of(port, conf, &pause);
+
+	return rc != 0 ? rc : port->mdv->port->pause_set(port->mdv, &pause);
+}
+
+int
+mlxpmd_priority_flow_ctrl_set(struct rte_eth_dev *eth_dev, struct rte_eth_pfc_conf *conf)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct mdv_pause pause;
+	int rc = pause_of(port, &conf->fc, &pause);
+
+	if (rc != 0)
+		return rc;
+	if (port->mdv->port->pfc_set == NULL)
+		return MLXPMD_FAIL(ENOTSUP, "port %u: priority flow control is set by the kernel (dcb pfc), or through "
+				   "VFIO", port->port_id);
+	return port->mdv->port->pfc_set(port->mdv, conf->priority, &pause);
 }
 
 static_assert(MDV_FEC_OFF == RTE_ETH_FEC_MODE_CAPA_MASK(NOFEC) && MDV_FEC_AUTO == RTE_ETH_FEC_MODE_CAPA_MASK(AUTO) &&

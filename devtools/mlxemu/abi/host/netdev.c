@@ -171,6 +171,8 @@ abi_ethtool_set_pause(struct emu_dev *dev, const void *arg)
 		return -EINVAL;
 	dev->pause_rx = p->rx_pause != 0;
 	dev->pause_tx = p->tx_pause != 0;
+	dev->pfc_rx = dev->pause_rx ? 0 : dev->pfc_rx;
+	dev->pfc_tx = dev->pause_tx ? 0 : dev->pfc_tx;
 	emu_trace_note(dev, "%s: pause frames: rx %d tx %d", dev->netdev_name, dev->pause_rx, dev->pause_tx);
 	return 0;
 }
