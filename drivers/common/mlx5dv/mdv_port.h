@@ -25,11 +25,6 @@ struct mdv_pause {
 	bool tx;	/**< and sends some when its buffers fill. */
 };
 
-/** The same by priority (IEEE 802.1Q, clause 36): a bit for each of the eight. */
-struct mdv_pfc {
-	uint8_t rx, tx;
-};
-
 /** Forward error correction, in bits as those of ethdev (RTE_ETH_FEC_MODE_TO_CAPA()). */
 #define MDV_FEC_OFF 1u
 #define MDV_FEC_AUTO 2u
@@ -89,7 +84,6 @@ struct mdv_port_ops {
 	 *   The direction has the priority's bit, or not.
 	 */
 	int (*pfc_set)(struct mdv_dev *dev, unsigned int priority, const struct mdv_pause *on);
-	int (*pfc_get)(struct mdv_dev *dev, struct mdv_pfc *pfc);
 	/**
 	 * The PHY returns what the port sends, and receives nothing from its cable (register PPLR); sets the port down
 	 * and up. NULL: the kernel owns the link. -ENOTSUP: the device or a virtual function cannot do it.

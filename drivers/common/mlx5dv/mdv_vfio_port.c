@@ -105,17 +105,6 @@ vfio_pause_set(struct mdv_dev *dev, const struct mdv_pause *pause)
 	return pfcc_access(dev, PRM_ACCESS_REG_OP_WRITE, &pfcc, "set");
 }
 
-static int
-vfio_pfc_get(struct mdv_dev *dev, struct mdv_pfc *pfc)
-{
-	struct prm_pfcc_reg pfcc = { 0 };
-	int ret = pfcc_access(dev, PRM_ACCESS_REG_OP_READ, &pfcc, "read");
-
-	if (ret == 0)
-		*pfc = (struct mdv_pfc){ .rx = prm_pfcc_reg_get_pfcrx(&pfcc), .tx = prm_pfcc_reg_get_pfctx(&pfcc) };
-	return ret;
-}
-
 /* As Linux, mlx5/core/port.c, mlx5_set_port_pfc(), which masks all priorities: pause frames of the port end. */
 static int
 vfio_pfc_set(struct mdv_dev *dev, unsigned int priority, const struct mdv_pause *on)
@@ -543,7 +532,6 @@ const struct mdv_port_ops mdv_vfio_port = {
 	.up_set = vfio_up_set,
 	.pause_get = vfio_pause_get,
 	.pause_set = vfio_pause_set,
-	.pfc_get = vfio_pfc_get,
 	.pfc_set = vfio_pfc_set,
 	.loopback_set = vfio_loopback_set,
 	.fec_caps = mdv_vfio_fec_caps,
