@@ -38,6 +38,7 @@ int mlxpmd_logtype;
 
 /* A device whose counter is the TSC of this host; its line changes with each read. */
 struct mdv_clock {
+	struct mdv_dev dev; /* Without a recorder. First: a device is its own clock. */
 	uint64_t random;
 	struct mdv_clock_state state;
 	unsigned int reads;
@@ -303,7 +304,7 @@ clocks_open(void)
 	unsigned int i;
 
 	for (i = 0; i < NB_DEVICES; i++) {
-		ports[i] = (struct mlxpmd_port) { .port_id = i, .mdv = (struct mdv_dev *)&devices[i] };
+		ports[i] = (struct mlxpmd_port) { .port_id = i, .mdv = &devices[i].dev };
 		CHECK(mlxpmd_clock_open(&ports[i]) == 0 && ports[i].clock != NULL, "no clock");
 	}
 	s.frac = sum_of(s.mult, s.base, s.start, s.steps);
