@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * The physical port: flow control, also of priorities, forward error correction, module, UDP ports of tunnels, loopback.
+ * The physical port: flow control, also of priorities, forward error correction, module, UDP ports of tunnels,
+ * loopback.
  * "-- vf": of a virtual function; "-- fec": forward error correction at 200 Gb/s.
  */
 

@@ -131,6 +131,15 @@ mlxpmd_tx_eth_vlan(const struct rte_mbuf *m)
 	return mlxpmd_be32_pair(0, rte_cpu_to_be_32((uint32_t)PRM_WQE_VLAN_INSERT << 16 | m->vlan_tci));
 }
 
+/** The same half: the packet's metadata, register A of flows of sent packets; 0: it has none. */
+static __rte_always_inline uint64_t
+mlxpmd_tx_eth_metadata(const struct mlxpmd_txq *txq, const struct rte_mbuf *m)
+{
+	if (!(m->ol_flags & txq->meta_flag))
+		return 0;
+	return mlxpmd_be32_pair(rte_cpu_to_be_32(*RTE_MBUF_DYNFIELD(m, txq->meta_offset, const uint32_t *)), 0);
+}
+
 static __rte_always_inline void *
 mlxpmd_tx_wqebb(const struct mlxpmd_txq *txq, uint16_t pi)
 {

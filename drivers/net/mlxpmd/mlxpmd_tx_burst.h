@@ -54,12 +54,17 @@ mpw_max(const struct mlxpmd_txq *txq, uint32_t n)
 	return RTE_MIN(most, n);
 }
 
-/* ol_flags of packets that mlxpmd_tx_send_timed() or mlxpmd_tx_send_meta() sends. */
+/* ol_flags of packets that mlxpmd_tx_send_timed() sends. */
 static __rte_always_inline uint64_t
 timed_flags(const struct mlxpmd_txq *txq, const unsigned int f)
 {
-	return ((f & MLXPMD_TX_F_TIMED) ? RTE_MBUF_F_TX_IEEE1588_TMST | txq->time_flag : 0) |
-	       ((f & MLXPMD_TX_F_META) ? txq->meta_flag : 0);
+	return (f & MLXPMD_TX_F_TIMED) ? RTE_MBUF_F_TX_IEEE1588_TMST | txq->time_flag : 0;
+}
+
+static __rte_always_inline uint64_t
+meta_flags(const struct mlxpmd_txq *txq, const unsigned int f)
+{
+	return (f & MLXPMD_TX_F_META) ? txq->meta_flag : 0;
 }
 
 /* ol_flags of packets that send_put() does not send. */
@@ -73,7 +78,7 @@ special_flags(const struct mlxpmd_txq *txq, const unsigned int f)
 static __rte_always_inline uint64_t
 alike_flags(const struct mlxpmd_txq *txq, const unsigned int f)
 {
-	return MLXPMD_TX_TITLE_FLAGS | special_flags(txq, f);
+	return MLXPMD_TX_TITLE_FLAGS | special_flags(txq, f) | meta_flags(txq, f);
 }
 
 /* WQEs of single-segment packets while they are written. */
@@ -359,8 +364,8 @@ send_max(const struct mlxpmd_txq *txq, uint32_t n)
 }
 
 /*
- * Is a SEND WQE of its own as short as a multi-packet WQE that ends after the first packet, or necessary? The device
- * inserts VLAN tags in SEND WQEs only.
+ * Is a SEND WQE of its own as short as a multi-packet WQE that ends after the first packet, or necessary? VLAN tags and
+ * metadata are in SEND WQEs only.
  */
 static __rte_always_inline bool
 is_lone(const struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint32_t n, const unsigned int f)
@@ -368,7 +373,7 @@ is_lone(const struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint32_t n, const 
 	const uint64_t alike = alike_flags(txq, f);
 
 	return (f & MLXPMD_TX_F_OFFLOAD) &&
-	       ((pkts[0]->ol_flags & RTE_MBUF_F_TX_VLAN) || n == 1 ||
+	       ((pkts[0]->ol_flags & (RTE_MBUF_F_TX_VLAN | meta_flags(txq, f))) || n == 1 ||
 		((pkts[0]->ol_flags ^ pkts[1]->ol_flags) & alike) != 0);
 }
 
@@ -390,18 +395,20 @@ send_put(struct mlxpmd_txq *txq, struct tx_run *w, uint32_t i, struct rte_mbuf *
 {
 	const uint32_t index_opcode = w->index_opcode & ~PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_OPC_MOD_MASK;
 	mlxpmd_u64 *wqe = w->at + i * (MLX5_SEND_WQE_BB / sizeof(*wqe));
-	uint64_t vlan = 0;
+	uint64_t last = 0;
 
 	if ((f & (MLXPMD_TX_F_TIMED | MLXPMD_TX_F_TSO)) && unlikely(m->ol_flags & special_flags(txq, f)))
 		return false;
 	if (!seg_put(txq, w, wqe + 4, i, m, f))
 		return false;
 	if ((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & RTE_MBUF_F_TX_VLAN))
-		vlan = mlxpmd_tx_eth_vlan(m);
+		last = mlxpmd_tx_eth_vlan(m);
+	if (f & MLXPMD_TX_F_META)
+		last |= mlxpmd_tx_eth_metadata(txq, m);
 	wqe[0] = mlxpmd_be32_pair(rte_cpu_to_be_32(index_opcode), rte_cpu_to_be_32(w->qpn_ds));
 	wqe[1] = 0;
 	wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ? mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(m->ol_flags)) : 0;
-	wqe[3] = vlan;
+	wqe[3] = last;
 	w->index_opcode += 1u << PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_WQE_INDEX_SHIFT;
 	return true;
 }
@@ -431,6 +438,14 @@ send_run(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, tx_groups_t
 	return i;
 }
 
+/* Has a packet metadata, and nothing that a SEND WQE of one WQEBB is too little for? */
+static __rte_always_inline bool
+is_meta_only(const struct mlxpmd_txq *txq, const struct rte_mbuf *m, const unsigned int f)
+{
+	return !(f & (MLXPMD_TX_F_COPY | MLXPMD_TX_F_INLINE)) && m->nb_segs == 1 &&
+	       (m->ol_flags & special_flags(txq, f)) == 0;
+}
+
 /* Writes the next WQE, of the kind that the next packet needs. There is space for one WQEBB and one packet. */
 static __rte_always_inline int
 send_next(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_isa isa, struct tx_copied *c,
@@ -438,8 +453,10 @@ send_next(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_
 {
 	struct rte_mbuf *m = pkts[0];
 
+	if ((f & MLXPMD_TX_F_META) && (m->ol_flags & txq->meta_flag))
+		return is_meta_only(txq, m, f) ? send_run(txq, pkts, n, isa.sends, f) : mlxpmd_tx_send_meta(txq, m);
 	if ((f & MLXPMD_TX_F_TIMED) && unlikely(m->ol_flags & timed_flags(txq, f)))
-		return (f & MLXPMD_TX_F_META) ? mlxpmd_tx_send_meta(txq, m) : mlxpmd_tx_send_timed(txq, m);
+		return mlxpmd_tx_send_timed(txq, m);
 	if ((f & MLXPMD_TX_F_TSO) && wants_tso(txq, pkts, n, f))
 		return mlxpmd_tx_send_tso(txq, pkts, (f & MLXPMD_TX_F_TIMED) ? 1 : n);
 	if (f & MLXPMD_TX_F_COPY) {

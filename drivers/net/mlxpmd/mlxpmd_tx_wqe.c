@@ -198,11 +198,11 @@ chain_sane(const struct rte_mbuf *m)
 }
 
 /*
- * Writes the WQE, for which there is space. metadata: register A of flows of sent packets; no field of the shape, since
- * it is a constant for most callers. Returns its 16-byte units, 0 if the packet cannot be sent.
+ * Writes the WQE, for which there is space. metadata: mlxpmd_tx_eth_metadata(), or 0; no field of the shape, since it
+ * is a constant for most callers. Returns its 16-byte units, 0 if the packet cannot be sent.
  */
 static __rte_always_inline uint32_t
-put_wqe(struct mlxpmd_txq *txq, struct rte_mbuf *m, const struct shape *s, uint32_t metadata)
+put_wqe(struct mlxpmd_txq *txq, struct rte_mbuf *m, const struct shape *s, uint64_t metadata)
 {
 	mlxpmd_u64 *wqe = mlxpmd_tx_wqebb(txq, txq->q.pi);
 	struct cursor c = { .seg = m };
@@ -212,9 +212,7 @@ put_wqe(struct mlxpmd_txq *txq, struct rte_mbuf *m, const struct shape *s, uint3
 	wqe[2] = mlxpmd_tx_eth_first(s->cs_flags) |
 		 mlxpmd_be32_pair(rte_cpu_to_be_32(s->swp_offsets),
 				  rte_cpu_to_be_32((uint32_t)s->swp_flags << 16 | s->mss));
-	wqe[3] = s->header == 0 && (m->ol_flags & RTE_MBUF_F_TX_VLAN) ? mlxpmd_tx_eth_vlan(m) : 0;
-	if (metadata != 0)
-		wqe[3] |= mlxpmd_be32_pair(rte_cpu_to_be_32(metadata), 0);
+	wqe[3] = metadata | (s->header == 0 && (m->ol_flags & RTE_MBUF_F_TX_VLAN) ? mlxpmd_tx_eth_vlan(m) : 0);
 	if (s->header != 0) {
 		if (!chain_sane(m))
 			return 0;
@@ -228,7 +226,7 @@ put_wqe(struct mlxpmd_txq *txq, struct rte_mbuf *m, const struct shape *s, uint3
 }
 
 static __rte_always_inline int
-send_shape(struct mlxpmd_txq *txq, struct rte_mbuf *m, const struct shape s, uint32_t metadata)
+send_shape(struct mlxpmd_txq *txq, struct rte_mbuf *m, const struct shape s, uint64_t metadata)
 {
 	uint32_t bound = ds_bound(&s, m), ds;
 
@@ -275,7 +273,7 @@ swp_set(const struct rte_mbuf *m, struct shape *s)
 }
 
 static __rte_always_inline int
-send_tso_any(struct mlxpmd_txq *txq, struct rte_mbuf *m, uint32_t metadata)
+send_tso_any(struct mlxpmd_txq *txq, struct rte_mbuf *m, uint64_t metadata)
 {
 	struct shape s = {
 		.header = txq->inline_bytes,
@@ -314,8 +312,7 @@ mlxpmd_tx_send_tso_any(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 int
 mlxpmd_tx_send_meta_any(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 {
-	return send_tso_any(txq, m, (m->ol_flags & txq->meta_flag) ?
-			    *RTE_MBUF_DYNFIELD(m, txq->meta_offset, const uint32_t *) : 0);
+	return send_tso_any(txq, m, mlxpmd_tx_eth_metadata(txq, m));
 }
 
 int
