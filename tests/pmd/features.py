@@ -89,7 +89,7 @@ def main():
         # Planted: a row that is not explained, one that is explained in vain, and one of the latest release.
         if (len(unexplained(ours, {**theirs, "items: x": "Y"}, page, sys.argv[5])) != 1 or
                 len(unexplained({**ours, "Shared Rx queue": "Y"}, theirs, page, sys.argv[5])) != 1 or
-                len(unexplained({**ours, "Rate limitation": "Y"}, theirs, page, sys.argv[5])) != 1):
+                len(unexplained({**ours, "Selective Rx": "Y"}, theirs, page, sys.argv[5])) != 1):
             found.append("planted fault of the comparison with net_mlx5: not found")
     print(*found, f"{len(features)} features, {len(found)} faults", sep="\n")
     sys.exit(bool(found))
