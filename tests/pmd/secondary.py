@@ -96,6 +96,12 @@ def proc_info(mode, _args):
             check(text.count(word) >= 2, f"{word}:\n{text}")
         mode_of = re.search(r"Burst mode: (.*)", primary.cmd("show rxq info 0 0"))[1]
         check(f"burst mode : {mode_of}" in text, f"the primary has {mode_of}\n{text}")
+        text = primary.secondary("dpdk-proc-info", ["-p", "3", "--show-port-private"])
+        for p in (0, 1):
+            found = re.search(rf"^port {p}: {e2e.PCI[p]}, .*? function$.*?^tx1: ready, .*?$", text, re.M | re.S)
+            check(found, f"no port {p}:\n{text}")
+            received = [int(v) for v in re.findall(r"^rx\d: ready, .* packets (\d+)", found[0], re.M)]
+            check(len(received) == 2 and sum(received) == want[p], f"{received}, testpmd: {want[p]}\n{text}")
         primary.quit()
 
 

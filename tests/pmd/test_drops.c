@@ -602,6 +602,31 @@ stays(void)
 			      packets(&after, d, before.row[d][i].name), before.row[d][i].packets);
 }
 
+/* rte_eth_dev_priv_dump() prints the same account: the rows that have packets. */
+static void
+dumped(void)
+{
+	struct account a;
+	char line[96], *text;
+	size_t bytes;
+	FILE *file;
+
+	account_read(&a);
+	for (int d = 0; d < NB_DIRECTIONS; d++) {
+		file = open_memstream(&text, &bytes);
+		REQUIRE(file != NULL, "no memory");
+		CHECK_OK(rte_eth_dev_priv_dump(d == RX ? PORT_A : PORT_B, file));
+		fclose(file);
+		CHECK(strstr(text, "rx0: ready, ") != NULL && strstr(text, "tx0: ready, ") != NULL &&
+		      strstr(text, "\nclock: ") != NULL && strstr(text, "\nflows: ") != NULL, "%s", text);
+		for (unsigned int i = 0; i < a.n[d]; i++) {
+			snprintf(line, sizeof(line), "\n  %-20s %20" PRIu64 "  ", a.row[d][i].name, a.row[d][i].packets);
+			CHECK((strstr(text, line) != NULL) == (a.row[d][i].packets != 0), "%s:\n%s", line, text);
+		}
+		free(text);
+	}
+}
+
 /* A file whose bytes are a frame that is too long. */
 static void
 too_long_make(void)
@@ -629,6 +654,7 @@ main(int argc, char **argv)
 		if (vf || !losses[i].vf_only)
 			loss_run(&losses[i]);
 	stays();
+	dumped();
 	pmd_ports_down();
 	unlink(too_long);
 	CHECK(rte_mempool_in_use_count(rx_pool) == 0, "%u mbufs", rte_mempool_in_use_count(rx_pool));

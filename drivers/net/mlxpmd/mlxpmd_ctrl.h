@@ -41,6 +41,10 @@ int mlxpmd_dev_configure(struct rte_eth_dev *eth_dev);
 int mlxpmd_dev_infos_get(struct rte_eth_dev *eth_dev, struct rte_eth_dev_info *info);
 int mlxpmd_dev_start(struct rte_eth_dev *eth_dev);
 int mlxpmd_dev_stop(struct rte_eth_dev *eth_dev);
+/** Describes port, queues, clock, losses and flows to a person (mlxpmd_dump.c); in a secondary process less. */
+int mlxpmd_priv_dump(struct rte_eth_dev *eth_dev, FILE *file);
+/** Prints the places of /mlxpmd/drops that have packets. The port's lock is held. 0 or -errno (mlxpmd_drops.c). */
+int mlxpmd_drops_print(struct mlxpmd_port *port, FILE *file);
 int mlxpmd_fw_version_get(struct rte_eth_dev *eth_dev, char *version, size_t size);
 
 /* ---- link and MTU (mlxpmd_link.c) ---- */

@@ -36,6 +36,7 @@ struct reading {
 /* The sum of one direction. */
 struct account {
 	struct rte_tel_data *d;
+	FILE *file;			/* Instead of d: the places that have packets. */
 	uint64_t rest;			/* Packets that no place has yet. */
 	int rc;
 };
@@ -59,6 +60,11 @@ place(struct account *a, const char *is, uint64_t packets, const char *means, co
 	va_start(args, format);
 	vsnprintf(name, sizeof(name), format, args);
 	va_end(args);
+	if (a->file != NULL) {
+		if (packets != 0)
+			fprintf(a->file, "  %-20s %20" PRIu64 "  %s\n", name, packets, means);
+		return;
+	}
 	p = mlxpmd_telemetry_dict(a->d, name);
 	if (p == NULL) {
 		a->rc = -ENOMEM;
@@ -474,6 +480,20 @@ add_direction(struct rte_tel_data *d, const char *name, struct mlxpmd_port *port
 		return -ENOMEM;
 	places(&a, port, r);
 	return a.rc;
+}
+
+int
+mlxpmd_drops_print(struct mlxpmd_port *port, FILE *file)
+{
+	struct account a = { .file = file };
+	struct reading r = { .rc = 0 };
+
+	reading_take(port, &r);
+	fprintf(file, "received packets:\n");
+	rx_places(&a, port, &r);
+	fprintf(file, "sent packets:\n");
+	tx_places(&a, port, &r);
+	return r.rc;
 }
 
 /* Waits for the device: the places are of one reading. */

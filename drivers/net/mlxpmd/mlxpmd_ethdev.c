@@ -62,6 +62,7 @@ static const struct eth_dev_ops mlxpmd_ops = {
 	.tx_burst_mode_get = mlxpmd_tx_burst_mode_get,
 	.fw_version_get = mlxpmd_fw_version_get,
 	.get_reg = mlxpmd_get_reg,
+	.eth_dev_priv_dump = mlxpmd_priv_dump,
 	.dev_supported_ptypes_get = ptypes_get_op,
 	.vlan_filter_set = mlxpmd_vlan_filter_set,
 	.vlan_strip_queue_set = mlxpmd_vlan_strip_queue_set,

@@ -356,6 +356,7 @@ static const struct eth_dev_ops secondary_ops = {
 	.rx_burst_mode_get = rx_mode_get,
 	.tx_burst_mode_get = tx_mode_get,
 	.fw_version_get = fw_version_get,
+	.eth_dev_priv_dump = mlxpmd_priv_dump,
 	.dev_supported_ptypes_get = ptypes_get_op,
 	.rss_hash_conf_get = hash_conf_get,
 	.reta_query = reta_query,
