@@ -220,7 +220,7 @@ by_queue(struct rte_flow *other)
 {
 	static const struct rte_flow_pattern_template_attr in_items = { .ingress = 1 };
 	static const struct rte_flow_actions_template_attr in_actions = { .ingress = 1 };
-	static const struct rte_flow_template_table_attr attr = { .flow_attr = group6, .nb_flows = 1 };
+	const struct rte_flow_template_table_attr attr = { .flow_attr = group6, .nb_flows = 1 };
 	static const struct rte_flow_item_udp mask = { .hdr.dst_port = RTE_BE16(0xffff) };
 	const struct rte_flow_action *to_queue = ACTIONS(TO_QUEUE(1)), *marked = ACTIONS(MARK(7), TO_QUEUE(1));
 	struct rte_flow_pattern_template *pattern;
