@@ -27,6 +27,18 @@ def modes(given, short):
     return given or ([short] if os.environ.get("MLXPMD_SHORT") else MODES)
 
 
+def main_of_two(both, huge_mb):
+    """Test of two processes, both(program, mode): arguments are the program and modes; needs hugepages."""
+    def run():
+        program, *given = sys.argv[1:]
+        if not e2e.testlib.hugepages_taken(huge_mb):
+            e2e.skip(f"processes can share memory only with hugepages, and {huge_mb} MiB of them cannot be reserved")
+        for mode in modes(given, "verbs"):
+            both(program, mode)
+
+    e2e.main(run, needs=[e2e.MLXEMU, e2e.PLUGIN])
+
+
 MAC = [bytes.fromhex(f"0c42a14ed00{n}") for n in range(2)]  # With --seed 0.
 PEER_MAC = bytes.fromhex("020000000001")
 

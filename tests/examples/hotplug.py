@@ -7,7 +7,6 @@ Usage: hotplug.py HOTPLUG_MP [MODE]...: needs hugepages, which it reserves
 import os
 import pathlib
 import subprocess
-import sys
 
 import exlib
 from exlib import WAIT_S, Example, check, e2e
@@ -84,17 +83,9 @@ def both(program, mode):
             finally:
                 e2e.end(process)
         os.write(write, b"quit\n")
-        example.stop(by=None, audit=None)
+        example.stop(by=None)
         os.close(write)
     print(f"hotplug_mp, {mode}: {n} times a device attached or detached, the same ports in both processes")
 
 
-def run():
-    program, *given = sys.argv[1:]
-    if not e2e.testlib.hugepages_taken(HUGE_MB):
-        e2e.skip(f"processes can share memory only with hugepages, and {HUGE_MB} MiB of them cannot be reserved")
-    for mode in exlib.modes(given, "verbs"):
-        both(program, mode)
-
-
-e2e.main(run, needs=[e2e.MLXEMU, e2e.PLUGIN])
+exlib.main_of_two(both, HUGE_MB)

@@ -6,7 +6,6 @@ Usage: secondary.py SYMMETRIC_MP [MODE]...: needs hugepages, which it reserves
 """
 import signal
 import subprocess
-import sys
 
 import exlib
 from exlib import WAIT_S, Example, check, e2e
@@ -43,12 +42,4 @@ def both(program, mode):
     print(f"symmetric_mp, {mode}: {sum(map(len, sent))} frames forwarded by two processes")
 
 
-def run():
-    program, *given = sys.argv[1:]
-    if not e2e.testlib.hugepages_taken(HUGE_MB):
-        e2e.skip(f"processes can share memory only with hugepages, and {HUGE_MB} MiB of them cannot be reserved")
-    for mode in exlib.modes(given, "verbs"):
-        both(program, mode)
-
-
-e2e.main(run, needs=[e2e.MLXEMU, e2e.PLUGIN])
+exlib.main_of_two(both, HUGE_MB)
