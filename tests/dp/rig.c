@@ -225,6 +225,15 @@ rig_run(struct rig *r)
 	return passes;
 }
 
+void
+rig_pass(struct rig *r, uint64_t ns)
+{
+	emu_time_pass(ns);
+	for (unsigned i = 0; i < r->ports; i++)
+		emu_clock_tick(r->port[i].dev);
+	rig_run(r);
+}
+
 void *
 rig_mem(struct rig_port *p, size_t bytes, size_t align)
 {

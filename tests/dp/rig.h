@@ -66,6 +66,8 @@ struct rig *rig_new(unsigned ports, const char *specs);
 void rig_free(struct rig *r);
 /** Polls until a pass does nothing; number of passes with work. */
 unsigned rig_run(struct rig *r);
+/* Lets virtual time pass on all ports, and the engine run. */
+void rig_pass(struct rig *r, uint64_t ns);
 /** Zeroed, aligned memory of the port's arena, registered under lkey. */
 void *rig_mem(struct rig_port *p, size_t bytes, size_t align);
 static inline uint64_t

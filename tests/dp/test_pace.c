@@ -17,15 +17,6 @@ struct bench {
 };
 
 static void
-pass(struct bench *b, uint64_t ns)
-{
-	emu_time_pass(ns);
-	for (unsigned i = 0; i < b->r->ports; i++)
-		emu_clock_tick(b->r->port[i].dev);
-	rig_run(b->r);
-}
-
-static void
 pp_set(struct rig_port *p, uint32_t index, uint32_t kbps, uint32_t burst)
 {
 	struct prm_set_pp_rate_limit_in in = {0};
@@ -115,7 +106,7 @@ keeps_its_rate(void)
 		rig_run(b.r);
 		CHECK_EQ(b.r->port[0].dev->stats.tx_frames, 1);
 		for (uint64_t t = 0; t < 50 * 8 * US; t += late)
-			pass(&b, late);
+			rig_pass(b.r, late);
 		CHECK_EQ(b.r->port[0].dev->stats.tx_frames, 50);
 		for (unsigned i = 0; i < 50; i++) {
 			uint64_t at = stamp(b.sq);
@@ -143,7 +134,7 @@ fractions_add_up(void)
 		rig_send(sq, b.frame, 60);
 	rig_run(b.r);
 	for (unsigned i = 0; i < 400; i++)
-		pass(&b, US);
+		rig_pass(b.r, US);
 	for (unsigned i = 0; i < 501; i++) {
 		last = stamp(sq);
 		first = i == 0 ? last : first;
@@ -163,14 +154,14 @@ bursts(void)
 		unsigned at_once = burst == 0 ? 1 : burst / LEN;
 
 		for (unsigned round = 0; round < 2; round++) {
-			pass(&b, MS);
+			rig_pass(b.r, MS);
 			for (unsigned i = 0; i < 10; i++)
 				rig_send(b.sq, b.frame, LEN);
 			rig_run(b.r);
 			CHECK_EQ(completed(b.sq), at_once);
-			pass(&b, 8 * US);
+			rig_pass(b.r, 8 * US);
 			CHECK_EQ(completed(b.sq), 1);
-			pass(&b, 20 * 8 * US);
+			rig_pass(b.r, 20 * 8 * US);
 			CHECK_EQ(completed(b.sq), 10 - at_once - 1);
 		}
 		teardown(&b);
@@ -187,7 +178,7 @@ changes(void)
 		rig_send(b.sq, b.frame, LEN);
 	rig_run(b.r);
 	CHECK_EQ(completed(b.sq), 1);
-	pass(&b, MS);
+	rig_pass(b.r, MS);
 	CHECK_EQ(completed(b.sq), 0);
 	pp_set(&b.r->port[0], 2, GBPS, 0);
 	limit(b.sq, 2);
@@ -217,7 +208,7 @@ queues_by_themselves(void)
 	rig_run(b.r);
 	CHECK_EQ(completed(free_one), 11);
 	for (unsigned i = 0; i < 81; i++)
-		pass(&b, US);
+		rig_pass(b.r, US);
 	CHECK_EQ(completed(b.sq), 11);
 	CHECK_EQ(completed(same), 11);
 	limit(same, 0);
@@ -238,7 +229,7 @@ order_of_queues(void)
 		rig_send(same, b.frame, LEN);
 	}
 	rig_run(b.r);
-	pass(&b, 200 * US);
+	rig_pass(b.r, 200 * US);
 	for (unsigned i = 0; i < 11; i++) {
 		uint64_t left = stamp(b.sq), other = stamp(same);
 
@@ -268,7 +259,7 @@ frames_of_one_wqe(void)
 	for (unsigned i = 1; i <= 3; i++) {
 		CHECK_EQ(b.r->port[0].dev->stats.tx_frames, i);
 		CHECK_EQ(completed(b.sq), i == 3);
-		pass(&b, 8 * US);
+		rig_pass(b.r, 8 * US);
 	}
 	teardown(&b);
 }
@@ -291,10 +282,10 @@ with_a_wait(void)
 	for (unsigned i = 0; i < 5; i++)
 		rig_send(b.sq, b.frame, LEN);
 	rig_run(b.r);
-	pass(&b, 99 * US);
+	rig_pass(b.r, 99 * US);
 	CHECK_EQ(b.r->port[0].dev->stats.tx_frames, 0);
 	/* The engine is late. */
-	pass(&b, 60 * US);
+	rig_pass(b.r, 60 * US);
 	for (unsigned i = 0; i < 5; i++) {
 		uint64_t left = stamp(b.sq);
 

@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * Stamps of completions and captures against true time, and queues that wait for a time. Time is
- * virtual here: it passes by what is done and by pass(), so that every number can be foretold.
+ * virtual here: it passes by what is done and by rig_pass(), so that every number can be foretold.
  */
 #include <unistd.h>
 
@@ -22,15 +22,6 @@ struct bench {
 	struct emu_clock *from, *to;
 	uint8_t *frame;
 };
-
-static void
-pass(struct bench *b, uint64_t ns)
-{
-	emu_time_pass(ns);
-	for (unsigned i = 0; i < b->r->ports; i++)
-		emu_clock_tick(b->r->port[i].dev);
-	rig_run(b->r);
-}
 
 /* Two ports of a profile; their clocks as planned, both from now on. */
 static struct bench
@@ -99,7 +90,7 @@ departures_and_arrivals(void)
 	CHECK_EQ(first_tx, emu_clock_cycles_at(b.from, now));
 	CHECK_EQ(first_rx - first_tx, CABLE_NS);
 	/* The line is free again: the next one leaves at once. */
-	pass(&b, MS);
+	rig_pass(b.r, MS);
 	now = emu_mono_ns();
 	rig_send(b.sq, b.frame, 60);
 	rig_run(b.r);
@@ -130,7 +121,7 @@ last_frame_counts(void)
 	CHECK(tx - emu_clock_cycles_at(b.from, now) >= (unsigned)(2 * WIRE_60) &&
 	      tx - emu_clock_cycles_at(b.from, now) <= (unsigned)(2 * WIRE_60) + 1);
 	CHECK_EQ(rx - tx, CABLE_NS);
-	pass(&b, MS);
+	rig_pass(b.r, MS);
 	now = emu_mono_ns();
 	rig_wqe(b.sq, PRM_WQE_OPCODE_NOP, RIG_CE_CQE);
 	rig_wqe_end(b.sq);
@@ -232,7 +223,7 @@ stamps_are_true(void)
 			rig_run(b.r);
 			got[i] = received(b.rx);
 			rig_cqe(b.sq->cq);
-			pass(&b, i % 4 == 0 ? 700 * MS : 3);
+			rig_pass(b.r, i % 4 == 0 ? 700 * MS : 3);
 			if (i == 20)
 				emu_clock_slew(b.r->port[1].dev, 77777);
 		}
@@ -268,7 +259,7 @@ captures_are_true(void)
 	CHECK(emu_dp_capture(&b.r->m, spec, err, sizeof(err)) != 0);
 	for (unsigned i = 0; i < 30; i++) {
 		rig_send(b.sq, b.frame, 60);
-		pass(&b, 911 * MS);
+		rig_pass(b.r, 911 * MS);
 		rig_cqe(b.sq->cq);
 		received(b.rx);
 	}
@@ -341,15 +332,15 @@ waits_for_its_time(void)
 		frame_wqe(&b);
 		ring(&b);
 		CHECK(rig_cqe(b.sq->cq) == NULL);
-		pass(&b, 400 * US);
+		rig_pass(b.r, 400 * US);
 		CHECK(rig_cqe(b.sq->cq) == NULL && b.r->port[0].dev->stats.tx_frames == 0);
 		/* Posted in time as well, by a doorbell that the engine saw before. */
 		frame_wqe(&b);
 		ring(&b);
 		CHECK(rig_cqe(b.sq->cq) == NULL);
-		pass(&b, at - emu_clock_cycles(b.from));
+		rig_pass(b.r, at - emu_clock_cycles(b.from));
 		CHECK(rig_cqe(b.sq->cq) == NULL); /* the clock is at the value, not beyond it */
-		pass(&b, 1 + late_us * US);
+		rig_pass(b.r, 1 + late_us * US);
 		for (unsigned i = 0; i < 3; i++) {
 			got = stamp(b.sq->cq);
 			/* From the nanosecond behind the value on, one after the other. */
@@ -357,7 +348,7 @@ waits_for_its_time(void)
 			CHECK_EQ(received(b.rx) - got, CABLE_NS);
 		}
 		/* What is posted afterwards leaves when it is posted. */
-		pass(&b, 30 * US);
+		rig_pass(b.r, 30 * US);
 		at = emu_clock_cycles(b.from);
 		frame_wqe(&b);
 		ring(&b);
@@ -390,9 +381,9 @@ past_and_far_future(void)
 	wait_wqe(&b, PRM_WAIT_COND_CYCLIC_SMALLER, now + MASK / 2 - MS, MASK);
 	frame_wqe(&b);
 	ring(&b);
-	pass(&b, MASK / 2 - 2 * MS);
+	rig_pass(b.r, MASK / 2 - 2 * MS);
 	CHECK(rig_cqe(b.sq->cq) == NULL);
-	pass(&b, 2 * MS);
+	rig_pass(b.r, 2 * MS);
 	got = stamp(b.sq->cq);
 	CHECK(got > now + MASK / 2 - MS && got < now + MASK / 2 - MS + 10);
 	rig_free(b.r);
@@ -411,7 +402,7 @@ one_after_the_other(void)
 	}
 	ring(&b);
 	CHECK(rig_cqe(b.sq->cq) == NULL);
-	pass(&b, 20 * MS);
+	rig_pass(b.r, 20 * MS);
 	for (unsigned i = 0; i < 10; i++) {
 		uint64_t got = stamp(b.sq->cq);
 
@@ -433,9 +424,9 @@ clocks_that_change(void)
 	frame_wqe(&b);
 	ring(&b);
 	emu_clock_drift(b.from, 10000000); /* 1 % */
-	pass(&b, start + 99 * MS - emu_mono_ns());
+	rig_pass(b.r, start + 99 * MS - emu_mono_ns());
 	CHECK(rig_cqe(b.sq->cq) == NULL);
-	pass(&b, 11 * US); /* 99.0099 ms are enough */
+	rig_pass(b.r, 11 * US); /* 99.0099 ms are enough */
 	CHECK(stamp(b.sq->cq) - at < 10);
 	rig_free(b.r);
 
@@ -445,12 +436,12 @@ clocks_that_change(void)
 	wait_wqe(&b, PRM_WAIT_COND_CYCLIC_SMALLER, emu_clock_pack(at), mask);
 	frame_wqe(&b);
 	ring(&b);
-	pass(&b, 2300 * MS);
+	rig_pass(b.r, 2300 * MS);
 	CHECK(rig_cqe(b.sq->cq) == NULL);
 	emu_clock_step(b.r->port[0].dev, 150 * (int64_t)MS);
-	pass(&b, 40 * MS);
+	rig_pass(b.r, 40 * MS);
 	CHECK(rig_cqe(b.sq->cq) == NULL);
-	pass(&b, 11 * MS);
+	rig_pass(b.r, 11 * MS);
 	at = emu_clock_pack(at);
 	CHECK(stamp(b.sq->cq) - at < 10);
 	rig_free(b.r);
