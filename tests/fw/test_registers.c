@@ -378,9 +378,14 @@ test_ppcnt(void)
 	CHECK_EQ(counter_at(8), 77);
 	CHECK_EQ(counter_at(20), 0);
 	f.dev->stats.rx_pfc_frames[3] = 21;
+	f.dev->stats.rx_pfc_ends[3] = 19;
+	f.dev->pfc_since_ns[3] = 2500;
+	f.dev->pfc_until_ns[3] = 7000;
 	CHECK_EQ(ppcnt(PRM_PPCNT_GRP_PER_PRIORITY, 3), 0);
 	CHECK_EQ(counter_at(8), 0);
 	CHECK_EQ(counter_at(20), 21);
+	CHECK_EQ(counter_at(22), 4);
+	CHECK_EQ(counter_at(28), 20);
 	CHECK_EQ(ppcnt(PRM_PPCNT_GRP_PHYSICAL_LAYER, 0), 0);
 	CHECK_EQ(ppcnt(PRM_PPCNT_GRP_INFINIBAND_PORT, 0), fix_code(FW_REG_GROUP));
 	CHECK_EQ(ppcnt(PRM_PPCNT_GRP_PER_PRIORITY, 8), fix_code(FW_REG_VALUE));

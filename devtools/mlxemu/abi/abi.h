@@ -267,11 +267,11 @@ int abi_ethtool_set_fec(struct emu_dev *dev, const void *arg);
 
 /* ---- statistics of the interfaces (ethtool_stats.c); arg is the structure of the request ---- */
 
-uint32_t abi_ethtool_stats_count(void);
+uint32_t abi_ethtool_stats_count(const struct emu_dev *dev);
 /** ETHTOOL_GSSET_INFO, _GSTRINGS, _GSTATS. 0 or -errno. */
-int abi_ethtool_sset_info(void *arg);
-int abi_ethtool_strings(void *arg);
-int abi_ethtool_stats(const struct emu_dev *dev, void *arg);
+int abi_ethtool_sset_info(const struct emu_dev *dev, void *arg);
+int abi_ethtool_strings(const struct emu_dev *dev, void *arg);
+int abi_ethtool_stats(struct emu_dev *dev, void *arg);
 
 /* ---- control socket of the process (ctl_server.c) ---- */
 

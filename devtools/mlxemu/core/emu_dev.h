@@ -203,6 +203,8 @@ struct emu_port_stats {
 	uint64_t rx_away_ucast_bytes, rx_away_mcast_bytes, rx_away_bcast_bytes;
 	uint64_t rx_pause_frames;	/**< In rx_elsewhere: taken by the MAC, which stopped sending. */
 	uint64_t rx_pfc_frames[8];	/**< In rx_elsewhere: taken by the MAC, by priority that they name. */
+	uint64_t rx_pfc_us[8];		/**< How long they stopped the priority: emu_port_pfc_settle(). */
+	uint64_t rx_pfc_ends[8];	/**< How often it went on after that. */
 	uint64_t tx_errors;		/**< WQEs refused: error CQEs on SQs. */
 	uint64_t tx_discards;		/**< Sent while the link was down, too long, or the wire could not take it. */
 	uint64_t tx_link_down;		/**< In tx_discards. */
@@ -347,6 +349,8 @@ struct emu_dev {
 	bool link_up;	/**< The wire has carrier and the port is up. */
 	bool pause_rx, pause_tx; /**< Flow control (IEEE 802.3, annex 31B): pause frames are obeyed, sent. */
 	uint8_t pfc_rx, pfc_tx;	 /**< The same by priority (IEEE 802.1Q, clause 36). All that is sent has priority 0. */
+	/** A priority is stopped until then (emu_mono_ns()), 0: it is not; the time before since is in the counter. */
+	uint64_t pfc_until_ns[8], pfc_since_ns[8];
 	bool loop_set, loop_on; /**< The PHY returns sent frames: register PPLR, what is in effect. */
 	/** Forward error correction, PRM_PPLM_FEC_*: set by link mode (0: automatic), and of the present link. */
 	uint16_t fec_admin[EMU_FEC_LINKS], fec_on;
@@ -614,6 +618,8 @@ void emu_port_vf_link(struct emu_dev *dev, unsigned int link);
 bool emu_port_vport_down(const struct emu_dev *dev);
 /** Unplugs the cable or plugs it in; reverses this after ms milliseconds unless ms is 0. */
 void emu_port_cable(struct emu_dev *dev, bool plugged, uint64_t ms);
+/** Counts how long priorities were stopped until now: before a frame changes that, and before the counters are read. */
+void emu_port_pfc_settle(struct emu_dev *dev, uint64_t now_ns);
 /**
  * Removes the card, as a hot unplug: DMA ends at once, commands fail with EIO, programs get the
  * fatal event, and the device's files and interface disappear. Lock held. May be called from the

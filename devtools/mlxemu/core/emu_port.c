@@ -295,6 +295,29 @@ emu_port_vf_link(struct emu_dev *dev, unsigned int link)
 	link_recompute(dev);
 }
 
+/*
+ * assumed: a stop that ends by its time is a transition (rx_pause_transition), as one that a time of 0 ends. Other
+ * reading: only the latter. Test: pmd/test_phy.c.
+ */
+void
+emu_port_pfc_settle(struct emu_dev *dev, uint64_t now_ns)
+{
+	for (unsigned prio = 0; prio < 8; prio++) {
+		const uint64_t until_ns = dev->pfc_until_ns[prio];
+		uint64_t us;
+
+		if (until_ns == 0)
+			continue;
+		us = ((now_ns < until_ns ? now_ns : until_ns) - dev->pfc_since_ns[prio]) / 1000;
+		dev->stats.rx_pfc_us[prio] += us;
+		dev->pfc_since_ns[prio] += us * 1000;
+		if (now_ns < until_ns)
+			continue;
+		dev->pfc_until_ns[prio] = 0;
+		dev->stats.rx_pfc_ends[prio]++;
+	}
+}
+
 bool
 emu_port_vport_down(const struct emu_dev *dev)
 {

@@ -94,6 +94,31 @@ ctl_link(struct emu_ctl *c)
 	return 0;
 }
 
+/* As the kernel's DCB, mlx5_set_port_pfc(): pause frames of the port end. */
+static int
+ctl_pfc(struct emu_ctl *c)
+{
+	uint64_t rx = UINT64_MAX, tx = UINT64_MAX;
+	struct emu_dev *dev;
+	int ret = emu_ctl_port(c, &dev);
+
+	if (ret == 0)
+		ret = emu_ctl_number(c, "rx", true, 0, UINT8_MAX, &rx);
+	if (ret == 0)
+		ret = emu_ctl_number(c, "tx", true, 0, UINT8_MAX, &tx);
+	if (ret == 0 && dev->vf != 0)
+		ret = emu_ctl_fail(c, -EOPNOTSUPP, "a virtual function does not set pause frames");
+	if (ret != 0)
+		return ret;
+	if (rx != UINT64_MAX || tx != UINT64_MAX)
+		dev->pause_rx = dev->pause_tx = false;
+	dev->pfc_rx = rx != UINT64_MAX ? (uint8_t)rx : dev->pfc_rx;
+	dev->pfc_tx = tx != UINT64_MAX ? (uint8_t)tx : dev->pfc_tx;
+	emu_ctl_set(c->out, "rx", dev->pfc_rx);
+	emu_ctl_set(c->out, "tx", dev->pfc_tx);
+	return 0;
+}
+
 static int
 ctl_remove(struct emu_ctl *c)
 {
@@ -235,6 +260,8 @@ static const struct emu_ctl_command ctl_commands[] = {
 	{"link", "[port=N] [state=up|down] [ms=N] [vf=auto|enable|disable]",
 	 "unplugs the cable or plugs it in, for N milliseconds if given; sets a VF's state; returns the link state",
 	 ctl_link},
+	{"pfc", "[port=N] [rx=BITS] [tx=BITS]",
+	 "sets the priorities whose pause frames the port obeys and sends, as `dcb pfc set`; returns them", ctl_pfc},
 	{"remove", "[port=N] [ms=N]", "unplugs the device from the bus", ctl_remove},
 	{"register", "[port=N] addr=N [value=N]",
 	 "reads or writes a register of the CR space", emu_ctl_register},

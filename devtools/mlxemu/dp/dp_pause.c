@@ -22,11 +22,27 @@ be16_at(const uint8_t *frame, unsigned offset)
 	return (uint16_t)(frame[offset] << 8 | frame[offset + 1]);
 }
 
-static void
-stop_for(struct dp_port *port, uint16_t quanta)
+/* The end of a time that begins now; 0: none begins. */
+static uint64_t
+end_ns(const struct dp_port *port, uint64_t now_ns, uint16_t quanta)
 {
-	port->pause_ns = quanta == 0 ? 0 : emu_mono_ns() + (uint64_t)quanta * QUANTUM_BITS * 1000 /
-							   port->dev->profile->speed_mbps;
+	return quanta == 0 ? 0 : now_ns + (uint64_t)quanta * QUANTUM_BITS * 1000 / port->dev->profile->speed_mbps;
+}
+
+/* A priority's own time (IEEE 802.3, annex 31D). All that the port sends has priority 0. */
+static void
+priority_stop(struct dp_port *port, unsigned prio, uint64_t now_ns, uint16_t quanta)
+{
+	struct emu_dev *dev = port->dev;
+	const bool stopped = dev->pfc_until_ns[prio] != 0;
+
+	dev->stats.rx_pfc_frames[prio]++;
+	dev->stats.rx_pfc_ends[prio] += stopped && quanta == 0;
+	if (!stopped)
+		dev->pfc_since_ns[prio] = now_ns;
+	dev->pfc_until_ns[prio] = end_ns(port, now_ns, quanta);
+	if (prio == 0)
+		port->pause_ns = dev->pfc_until_ns[prio];
 }
 
 bool
@@ -35,23 +51,24 @@ dp_pause_begin(struct dp_port *port, const uint8_t *frame, uint32_t len)
 	static const uint8_t group[6] = {0x01, 0x80, 0xc2, 0x00, 0x00, 0x01};
 	struct emu_dev *dev = port->dev;
 	uint16_t opcode, named;
+	uint64_t now_ns;
 
 	if (len < PAUSE_BYTES || memcmp(frame, group, sizeof(group)) != 0 || be16_at(frame, 12) != TYPE_MAC_CONTROL)
 		return false;
 	opcode = be16_at(frame, 14);
 	if (opcode == OPCODE_PAUSE && dev->pause_rx) {
-		stop_for(port, be16_at(frame, 16));
+		port->pause_ns = end_ns(port, emu_mono_ns(), be16_at(frame, 16));
 		dev->stats.rx_pause_frames++;
 		return true;
 	}
 	if (opcode != OPCODE_PFC || dev->pfc_rx == 0 || len < PFC_BYTES)
 		return false;
-	/* The priorities that the frame names have a time each. All that the port sends has priority 0. */
 	named = be16_at(frame, 16) & dev->pfc_rx;
+	now_ns = emu_mono_ns();
+	emu_port_pfc_settle(dev, now_ns);
 	for (unsigned prio = 0; prio < 8; prio++)
-		dev->stats.rx_pfc_frames[prio] += named >> prio & 1;
-	if (named & 1)
-		stop_for(port, be16_at(frame, 18));
+		if (named >> prio & 1)
+			priority_stop(port, prio, now_ns, be16_at(frame, 18 + 2 * prio));
 	return true;
 }
 

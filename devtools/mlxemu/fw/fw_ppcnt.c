@@ -16,6 +16,7 @@ struct wire_sums {
 	uint64_t tx_uc, tx_mc, tx_bc, rx_uc, rx_mc, rx_bc;
 	uint64_t rx_too_long, rx_short, rx_fcs, rx_errors, rx_pause, tx_discards, rx_discards;
 	uint64_t rx_all, rx_all_octets; /* With damaged frames. */
+	uint64_t rx_stopped_us, rx_ends; /* By pause frames of a priority. */
 };
 
 static void
@@ -106,6 +107,9 @@ static const struct group_row per_priority[] = {
 	PER_PRIO(TX_OCTETS, tx_octets),
 	PER_PRIO(TX_FRAMES, tx),
 	PER_PRIO(RX_PAUSE, rx_pause),
+	PER_PRIO(RX_PAUSE_DURATION, rx_stopped_us),
+	PER_PRIO(RX_PAUSE_TRANSITION, rx_ends),
+	/* The port's buffers never fill: it sends no pause frames. */
 };
 
 _Static_assert(sizeof(struct wire_sums) < 256, "offsets fit a byte");
@@ -133,6 +137,7 @@ int
 fw_ppcnt(struct fw_cmd *c, struct prm_ppcnt_reg *reg)
 {
 	unsigned grp = prm_ppcnt_reg_get_grp(reg), prio = prm_ppcnt_reg_get_prio_tc(reg);
+	const struct emu_port_stats *s = &c->dev->stats;
 	uint32_t *set = &reg->dw[2];
 	struct wire_sums sums;
 	unsigned g;
@@ -145,12 +150,16 @@ fw_ppcnt(struct fw_cmd *c, struct prm_ppcnt_reg *reg)
 		return fw_refuse(c, FW_REG_VALUE, "clr %u prio_tc %u", prm_ppcnt_reg_get_clr(reg),
 				 prio);
 	memset(set, 0, sizeof(reg->dw) - 8);
-	sums_make(&c->dev->stats, &sums);
+	memset(&sums, 0, sizeof(sums));
+	sums_make(s, &sums);
 	if (grp == PRM_PPCNT_GRP_PER_PRIORITY) {
 		/* All traffic has priority 0. */
 		if (prio != 0)
 			memset(&sums, 0, sizeof(sums));
-		sums.rx_pause = c->dev->stats.rx_pfc_frames[prio];
+		emu_port_pfc_settle(c->dev, emu_mono_ns());
+		sums.rx_pause = s->rx_pfc_frames[prio];
+		sums.rx_stopped_us = s->rx_pfc_us[prio];
+		sums.rx_ends = s->rx_pfc_ends[prio];
 	}
 	for (unsigned i = 0; i < groups[g].count; i++) {
 		uint64_t v;

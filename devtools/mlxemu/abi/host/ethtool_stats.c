@@ -78,6 +78,34 @@ static const struct ethtool_stat stats_table[] = {
 
 #define STATS (sizeof(stats_table) / sizeof(stats_table[0]))
 
+/* PPCNT, group "per priority". The port sends no pause frames. */
+#define PAUSES 5
+#define PAUSE(n_) \
+	{SUM("rx_prio" #n_ "_pause", rx_pfc_frames[n_]), SUM("rx_prio" #n_ "_pause_duration", rx_pfc_us[n_]), \
+	 ZERO("tx_prio" #n_ "_pause"), ZERO("tx_prio" #n_ "_pause_duration"), \
+	 SUM("rx_prio" #n_ "_pause_transition", rx_pfc_ends[n_])}
+
+static const struct ethtool_stat pause_table[8][PAUSES] = {
+	PAUSE(0), PAUSE(1), PAUSE(2), PAUSE(3), PAUSE(4), PAUSE(5), PAUSE(6), PAUSE(7),
+};
+
+/* NULL after the last. Linux lists the pause frames of priorities that have some: mlx5e_query_pfc_combined(). */
+static const struct ethtool_stat *
+row_at(const struct emu_dev *dev, unsigned i)
+{
+	if (i < STATS)
+		return &stats_table[i];
+	i -= STATS;
+	for (unsigned prio = 0; prio < 8; prio++) {
+		if (((dev->pfc_rx | dev->pfc_tx) >> prio & 1) == 0)
+			continue;
+		if (i < PAUSES)
+			return &pause_table[prio][i];
+		i -= PAUSES;
+	}
+	return NULL;
+}
+
 static uint64_t
 stat_part(const struct emu_port_stats *s, uint16_t at)
 {
@@ -97,48 +125,51 @@ stat_value(const struct emu_port_stats *s, const struct ethtool_stat *row)
 }
 
 uint32_t
-abi_ethtool_stats_count(void)
+abi_ethtool_stats_count(const struct emu_dev *dev)
 {
-	return STATS;
+	return STATS + PAUSES * (uint32_t)__builtin_popcount(dev->pfc_rx | dev->pfc_tx);
 }
 
 int
-abi_ethtool_sset_info(void *arg)
+abi_ethtool_sset_info(const struct emu_dev *dev, void *arg)
 {
 	struct ethtool_sset_info *info = arg;
 	const uint64_t known = info->sset_mask & (1ull << ETH_SS_STATS);
 
 	info->sset_mask = known;
 	if (known != 0)
-		info->data[0] = STATS;
+		info->data[0] = abi_ethtool_stats_count(dev);
 	return 0;
 }
 
 int
-abi_ethtool_strings(void *arg)
+abi_ethtool_strings(const struct emu_dev *dev, void *arg)
 {
 	struct ethtool_gstrings *strings = arg;
+	const struct ethtool_stat *row;
 
 	if (strings->string_set != ETH_SS_STATS)
 		return -EOPNOTSUPP;
-	strings->len = STATS;
-	for (unsigned i = 0; i < STATS; i++) {
+	strings->len = abi_ethtool_stats_count(dev);
+	for (unsigned i = 0; (row = row_at(dev, i)) != NULL; i++) {
 		char *to = (char *)&strings->data[i * ETH_GSTRING_LEN];
 
 		memset(to, 0, ETH_GSTRING_LEN);
-		snprintf(to, ETH_GSTRING_LEN, "%s", stats_table[i].name);
+		snprintf(to, ETH_GSTRING_LEN, "%s", row->name);
 	}
 	return 0;
 }
 
 int
-abi_ethtool_stats(const struct emu_dev *dev, void *arg)
+abi_ethtool_stats(struct emu_dev *dev, void *arg)
 {
 	struct ethtool_stats *stats = arg;
+	const struct ethtool_stat *row;
 
-	stats->n_stats = STATS;
-	for (unsigned i = 0; i < STATS; i++) {
-		uint64_t value = stat_value(&dev->stats, &stats_table[i]);
+	emu_port_pfc_settle(dev, emu_mono_ns());
+	stats->n_stats = abi_ethtool_stats_count(dev);
+	for (unsigned i = 0; (row = row_at(dev, i)) != NULL; i++) {
+		uint64_t value = stat_value(&dev->stats, row);
 
 		memcpy(&stats->data[i], &value, sizeof(value));
 	}

@@ -105,7 +105,7 @@ abi_ethtool_drvinfo(const struct emu_dev *dev, void *arg)
 	snprintf(info->fw_version, sizeof(info->fw_version), "%u.%u.%u", p->fw_major, p->fw_minor,
 		 p->fw_subminor);
 	snprintf(info->bus_info, sizeof(info->bus_info), "%s", dev->name);
-	info->n_stats = abi_ethtool_stats_count();
+	info->n_stats = abi_ethtool_stats_count(dev);
 	return 0;
 }
 
@@ -223,9 +223,9 @@ abi_ethtool(struct emu_dev *dev, void *arg)
 	case ETHTOOL_GLINKSETTINGS:
 		return abi_ethtool_link_settings(dev, arg);
 	case ETHTOOL_GSSET_INFO:
-		return abi_ethtool_sset_info(arg);
+		return abi_ethtool_sset_info(dev, arg);
 	case ETHTOOL_GSTRINGS:
-		return abi_ethtool_strings(arg);
+		return abi_ethtool_strings(dev, arg);
 	case ETHTOOL_GSTATS:
 		return abi_ethtool_stats(dev, arg);
 	case ETHTOOL_GPAUSEPARAM:
