@@ -20,8 +20,30 @@
 /** Added to dwords of the PPCNT groups, to distinguish the sources. */
 #define OF_802_3 0x1000
 #define OF_RFC_2863 0x2000
+/** Of a priority, at this distance. */
+#define OF_PRIORITIES 0x3000
+#define PRIORITY_DW 0x100
+/** The device is opened when these have pause frames, in one direction or in both. */
+#define PAUSING_RX 0x24
+#define PAUSING_TX 0x84
 
 static bool numbered;
+
+/** The group of PPCNT, and of a priority the priority. */
+static uint32_t
+base_of(const uint32_t *in)
+{
+	const struct prm_ppcnt_reg *reg = (const void *)&in[REGISTER_HEAD_DW];
+
+	switch (rte_be_to_cpu_32(in[REGISTER_HEAD_DW]) & PPCNT_GRP_MASK) {
+	case 0:
+		return OF_802_3;
+	case 0x10:
+		return OF_PRIORITIES + prm_ppcnt_reg_get_prio_tc(reg) * PRIORITY_DW;
+	default:
+		return OF_RFC_2863;
+	}
+}
 
 static void
 number(const uint32_t *in, uint32_t *out, size_t out_dwords)
@@ -30,15 +52,18 @@ number(const uint32_t *in, uint32_t *out, size_t out_dwords)
 	size_t head = 4;
 
 	if (opcode == PRM_CMD_OP_ACCESS_REGISTER || opcode == PRM_CMD_OP_ACCESS_REGISTER_USER) {
+		if (register_id == PRM_REG_PFCC) {
+			prm_pfcc_reg_set_pfcrx((void *)&out[REGISTER_HEAD_DW], PAUSING_RX);
+			prm_pfcc_reg_set_pfctx((void *)&out[REGISTER_HEAD_DW], PAUSING_TX);
+		}
 		if (register_id != PRM_REG_PPCNT)
 			return;
 		head = REGISTER_HEAD_DW + PPCNT_HEAD_DW;
-		base = (rte_be_to_cpu_32(in[REGISTER_HEAD_DW]) & PPCNT_GRP_MASK) == 0 ? OF_802_3 : OF_RFC_2863;
-		base -= head;
+		base = base_of(in) - head;
 	} else if (opcode != PRM_CMD_OP_QUERY_VPORT_COUNTER) {
 		return;
 	}
-	for (size_t i = head; i < out_dwords; i++)
+	for (size_t i = head; numbered && i < out_dwords; i++)
 		out[i] = rte_cpu_to_be_32(base + i);
 }
 
@@ -51,9 +76,36 @@ mlx5dv_devx_general_cmd(struct ibv_context *ctx, const void *in, size_t in_bytes
 	if (next == NULL)
 		*(void **)&next = dlsym(RTLD_NEXT, "mlx5dv_devx_general_cmd");
 	rc = next(ctx, in, in_bytes, out, out_bytes);
-	if (rc == 0 && numbered)
+	if (rc == 0)
 		number(in, out, out_bytes / 4);
 	return rc;
+}
+
+/** Counters of pause frames by priority: found, and from their places, eth_per_prio_grp_data_layout. */
+static unsigned int
+check_priority(const struct mdv_dev *dev, const char *name, uint64_t value)
+{
+	static const struct {
+		const char *name;
+		uint32_t dword;
+	} places[] = {
+		{ "rx_prio%u_pause", 20 }, { "rx_prio%u_pause_duration", 22 }, { "tx_prio%u_pause", 24 },
+		{ "tx_prio%u_pause_duration", 26 }, { "rx_prio%u_pause_transition", 28 },
+	};
+	uint64_t dword;
+	char text[64];
+
+	for (unsigned int i = 0; i < RTE_DIM(places) * 8; i++) {
+		snprintf(text, sizeof(text), places[i / 8].name, i % 8);
+		if (strcmp(name, text) != 0)
+			continue;
+		dword = OF_PRIORITIES + i % 8 * PRIORITY_DW + places[i / 8].dword;
+		CHECK(dev->caps.access_reg_user && ((PAUSING_RX | PAUSING_TX) >> i % 8 & 1) != 0);
+		CHECK_EQ(value, dword << 32 | (dword + 1));
+		return 1;
+	}
+	/* Discards of priorities come from the interface always. */
+	return strncmp(name, "rx_prio", 7) == 0 && strstr(name, "_discard_") != NULL;
 }
 
 /**
@@ -84,16 +136,15 @@ check_offsets(struct mdv_dev *dev)
 		{ "tx_phy_pause_packets", OF_802_3 + 36 }, { "rx_phy_discard_packets", OF_RFC_2863 + 4 },
 		{ "tx_phy_discard_packets", OF_RFC_2863 + 14 }, { "tx_phy_errors", OF_RFC_2863 + 16 },
 	};
-	unsigned int n = mdv_counters_count(dev), found = 0;
+	unsigned int n = mdv_counters_count(dev), found = 0, pauses = 0;
 	uint64_t values[MDV_COUNTERS_MAX] = { 0 };
 
 	numbered = true;
 	CHECK_EQ(mdv_counters_read(dev, values, n), 0);
 	numbered = false;
 	for (unsigned int i = 0; i < n; i++) {
-		/* Discards of priorities come from the interface always. */
-		if (strncmp(mdv_counter_name(dev, i), "rx_prio", 7) == 0)
-			found++;
+		found += check_priority(dev, mdv_counter_name(dev, i), values[i]);
+		pauses += strstr(mdv_counter_name(dev, i), "_prio") != NULL && strstr(mdv_counter_name(dev, i), "_pause") != NULL;
 		for (unsigned int j = 0; j < RTE_DIM(places); j++) {
 			if (strcmp(mdv_counter_name(dev, i), places[j].name) != 0)
 				continue;
@@ -105,6 +156,7 @@ check_offsets(struct mdv_dev *dev)
 		}
 	}
 	CHECK_EQ(found, n);
+	CHECK_EQ(pauses, dev->caps.access_reg_user ? 3 * 5 : 0);
 }
 
 /** Further counters are behind the others, are read with them only by mdv_counters_read_all(), and do not go back. */

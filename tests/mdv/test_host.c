@@ -394,11 +394,12 @@ static const struct operation {
 	unsigned int logged;	      /**< Of refused: those that are logged, with one line. */
 } operations[] = {
 	/*
-	 * The largest MTU, LAG, the non-cached doorbell page, the three sources of counters, and the list of the
-	 * interface's statistics: memory for it, and requests, each after one for the interface's index. Then the counters
-	 * are read: eight calls may fail, and that is logged.
+	 * The largest MTU, LAG, the non-cached doorbell page, the three sources of counters, pause frames and the three
+	 * priorities that have some (test_counters.c), and the list of the interface's statistics: memory for it,
+	 * and requests, each after one for the interface's index. Then the counters are read: eleven calls may fail,
+	 * and that is logged.
 	 */
-	{ "open", op_open, 22, 1, 8 },
+	{ "open", op_open, 29, 1, 11 },
 	/* The write-combining doorbell page. */
 	{ "queues", test_queues_make, 1, 1 },
 	{ "async", op_async, 0, 0 },

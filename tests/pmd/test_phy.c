@@ -9,6 +9,7 @@
 #include <rte_cycles.h>
 #include <rte_errno.h>
 
+#include "emu_ctl.h"
 #include "pmd_test.h"
 
 #define TYPE_MAC_CONTROL 0x8808
@@ -170,6 +171,68 @@ priorities(void)
 	CHECK(pmd_drain(PORT_A, 1, 5000, NULL) == 1, "not delivered");
 	CHECK_OK(fc_set(RTE_ETH_FC_NONE));
 	CHECK_OK(rte_eth_promiscuous_disable(PORT_A));
+}
+
+static uint64_t
+pauses_of(unsigned int priority, const char *direction, const char *what)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s_prio%u_%s", direction, priority, what);
+	return pmd_xstat(PORT_A, name);
+}
+
+/* Three pauses of priorities 0 and 3, one that a time of 0 ends, and frames for priority 5, which is not set. */
+static void
+pauses_arrive(void)
+{
+	const uint64_t most_us = 4 * (uint64_t)(PAUSE_NS / 1000 + 1), least_us = 3 * (uint64_t)(PAUSE_NS / 1000 - 1);
+	uint64_t frames[2], us[2], ends[2];
+
+	for (unsigned int i = 0; i < 2; i++) {
+		pmd_counts_settle(PORT_A);
+		for (unsigned int j = 0; j < 2; j++) {
+			frames[j] = pauses_of(j * 3, "rx", "pause") - (i == 0 ? 0 : frames[j]);
+			us[j] = pauses_of(j * 3, "rx", "pause_duration") - (i == 0 ? 0 : us[j]);
+			ends[j] = pauses_of(j * 3, "rx", "pause_transition") - (i == 0 ? 0 : ends[j]);
+		}
+		for (unsigned int j = 0; i == 0 && j < 3; j++)
+			CHECK(way_ns(0x29, PAUSE_QUANTA) >= PAUSE_NS, "not stopped");
+		if (i != 0)
+			continue;
+		pause_send(0x29, PAUSE_QUANTA);
+		(void)way_ns(0x29, 0);
+	}
+	for (unsigned int j = 0; j < 2; j++) {
+		CHECK_EQ(frames[j], 5);
+		CHECK_EQ(ends[j], 4);
+		CHECK(us[j] >= least_us && us[j] <= most_us, "%" PRIu64 " us of %" PRIu64 " to %" PRIu64, us[j], least_us,
+		      most_us);
+		CHECK(pauses_of(j * 3, "tx", "pause") == 0 && pauses_of(j * 3, "tx", "pause_duration") == 0, "sent");
+	}
+}
+
+/* A port has the counters of the priorities that have pause frames when it is probed. */
+static void
+pauses_count(const struct pmd_conf *conf)
+{
+	if (pmd_devarg(PORT_A, "open=vfio")) {
+		CHECK_OK(pfc_set(0, RTE_ETH_FC_FULL));
+		CHECK_OK(pfc_set(3, RTE_ETH_FC_RX_PAUSE));
+	} else {
+		/* Of the kernel, by an administrator. */
+		CHECK_OK(emu_ctl("{\"cmd\":\"pfc\",\"port\":0,\"rx\":9,\"tx\":1}"));
+	}
+	CHECK_EQ(pauses_of(0, "rx", "pause"), UINT64_MAX);
+	CHECK_OK(rte_eth_dev_reset(PORT_A));
+	CHECK_OK(pmd_port_up(PORT_A, conf));
+	CHECK_EQ(pauses_of(5, "rx", "pause"), UINT64_MAX);
+	pauses_arrive();
+	/* They stand when there are no pause frames any more. */
+	CHECK_OK(fc_set(RTE_ETH_FC_RX_PAUSE));
+	CHECK_OK(fc_set(RTE_ETH_FC_NONE));
+	pmd_counts_settle(PORT_A);
+	CHECK(pauses_of(3, "rx", "pause") >= 5 && pauses_of(3, "rx", "pause") != UINT64_MAX, "not kept");
 }
 
 static bool
@@ -373,6 +436,7 @@ virtual_function(void)
 	uint32_t mode;
 
 	CHECK_EQ(pfc_set(0, RTE_ETH_FC_FULL), -ENOTSUP);
+	CHECK_EQ(pauses_of(0, "rx", "pause"), UINT64_MAX);
 	refused((struct rte_eth_fc_conf){ .mode = RTE_ETH_FC_FULL }, ENOTSUP);
 	CHECK(fc_get() == RTE_ETH_FC_NONE, "mode %d", fc_get());
 	fec_refused(RTE_ETH_FEC_MODE_CAPA_MASK(AUTO), ENOTSUP);
@@ -400,6 +464,7 @@ main(int argc, char **argv)
 	} else {
 		flow_control();
 		priorities();
+		pauses_count(&conf);
 		fec(100000);
 		module();
 		tunnels();

@@ -585,7 +585,7 @@ __rte_internal
 bool mdv_port_owned(const struct mdv_dev *dev);
 
 /** Upper bound of mdv_counters_count(), and of all counters. */
-#define MDV_COUNTERS_MAX 64
+#define MDV_COUNTERS_MAX 96
 
 /** Number of vport and physical port counters of the device; constant after open. */
 __rte_internal

@@ -18,6 +18,8 @@ enum counter_source {
 	SOURCE_802_3,	/**< PPCNT, IEEE 802.3 group. */
 	SOURCE_RFC_2863, /**< PPCNT, RFC 2863 group. */
 	SOURCE_INTERFACE, /**< The interface only: 16 groups of PPCNT for 16 counters. */
+	SOURCE_PRIORITY, /**< PPCNT, group per priority, of priority 0; those of the others follow. */
+	SOURCE_PRIORITY_LAST = SOURCE_PRIORITY + 7,
 	/* The sources of further counters. */
 	SOURCE_RFC_2819, /**< PPCNT, RFC 2819 group. */
 	SOURCE_VNIC_ENV, /**< QUERY_VNIC_ENV, own vport. */
@@ -42,6 +44,14 @@ struct counter {
 #define PRIORITY(n) \
 	{ "rx_prio" #n "_buf_discard_packets", "rx_prio" #n "_buf_discard", SOURCE_INTERFACE, 0, NULL }, \
 	{ "rx_prio" #n "_cong_discard_packets", "rx_prio" #n "_cong_discard", SOURCE_INTERFACE, 0, NULL }
+
+#define PAUSE(n, name) { name, name, SOURCE_PRIORITY + (n), 0
+#define PAUSES(n) \
+	PAUSE(n, "rx_prio" #n "_pause"), "rx_pause_high" }, \
+	PAUSE(n, "rx_prio" #n "_pause_duration"), "rx_pause_duration_high" }, \
+	PAUSE(n, "rx_prio" #n "_pause_transition"), "rx_pause_transition_high" }, \
+	PAUSE(n, "tx_prio" #n "_pause"), "tx_pause_high" }, \
+	PAUSE(n, "tx_prio" #n "_pause_duration"), "tx_pause_duration_high" }
 
 static const struct counter counters[] = {
 	{ "rx_unicast_packets", NULL, SOURCE_VPORT, PACKETS, "received_eth_unicast" },
@@ -78,6 +88,7 @@ static const struct counter counters[] = {
 	{ "tx_phy_discard_packets", "tx_discards_phy", SOURCE_RFC_2863, 0, "if_out_discards_high" },
 	{ "tx_phy_errors", "tx_errors_phy", SOURCE_RFC_2863, 0, "if_out_errors_high" },
 	PRIORITY(0), PRIORITY(1), PRIORITY(2), PRIORITY(3), PRIORITY(4), PRIORITY(5), PRIORITY(6), PRIORITY(7),
+	PAUSES(0), PAUSES(1), PAUSES(2), PAUSES(3), PAUSES(4), PAUSES(5), PAUSES(6), PAUSES(7),
 	{ "rx_phy_undersize_packets", "rx_undersize_pkts_phy", SOURCE_RFC_2819, 0, "ether_stats_undersize_pkts_high" },
 	{ "rx_steer_missed_packets", NULL, SOURCE_VNIC_ENV, 0, "nic_receive_steering_discard" },
 	{ "rx_vport_down_packets", NULL, SOURCE_VNIC_ENV, 0, "receive_discard_vport_down" },
@@ -113,6 +124,7 @@ dword_of(const struct counter *c)
 		[SOURCE_802_3] = &prm_layout_eth_802_3_cntrs_grp_data_layout,
 		[SOURCE_RFC_2863] = &prm_layout_eth_2863_cntrs_grp_data_layout,
 		[SOURCE_RFC_2819] = &prm_layout_eth_2819_cntrs_grp_data_layout,
+		[SOURCE_PRIORITY ... SOURCE_PRIORITY_LAST] = &prm_layout_eth_per_prio_grp_data_layout,
 		[SOURCE_VNIC_ENV] = &prm_layout_vnic_diagnostic_statistics,
 	};
 	const struct prm_layout *l = layouts[c->source];
@@ -164,18 +176,37 @@ read_vnic_env(struct mdv_dev *dev, union reply *reply, bool quiet)
 }
 
 static int
-read_ppcnt(struct mdv_dev *dev, uint32_t group, union reply *reply, bool quiet)
+read_ppcnt(struct mdv_dev *dev, uint32_t group, uint32_t priority, union reply *reply, bool quiet)
 {
 	struct prm_ppcnt_reg reg = { 0 };
 
 	prm_ppcnt_reg_set_local_port(&reg, 1);
 	prm_ppcnt_reg_set_grp(&reg, group);
+	prm_ppcnt_reg_set_prio_tc(&reg, priority);
 	if (mdv_register_access(dev, PRM_REG_PPCNT, PRM_ACCESS_REG_OP_READ, &reg, sizeof(reg), quiet) != 0)
 		return -rte_errno;
 	memset(reply, 0, sizeof(*reply));
 	memcpy(reply->dw, prm_ppcnt_reg_counter_set(&reg),
 	       sizeof(reg) - offsetof(struct prm_ppcnt_reg, dw[2]));
 	return 0;
+}
+
+static bool
+is_priority(unsigned int source)
+{
+	return source >= SOURCE_PRIORITY && source <= SOURCE_PRIORITY_LAST;
+}
+
+/** Bits of the priorities that have pause frames in a direction. 0 also if the device does not report it. */
+static uint32_t
+read_pausing(struct mdv_dev *dev)
+{
+	struct prm_pfcc_reg reg = { 0 };
+
+	prm_pfcc_reg_set_local_port(&reg, 1);
+	if (mdv_register_access(dev, PRM_REG_PFCC, PRM_ACCESS_REG_OP_READ, &reg, sizeof(reg), true) != 0)
+		return 0;
+	return prm_pfcc_reg_get_pfcrx(&reg) | prm_pfcc_reg_get_pfctx(&reg);
 }
 
 /** Reads a source into reply->dw, at the offsets of its layout. 0 or -errno. */
@@ -192,7 +223,9 @@ read_source(struct mdv_dev *dev, enum counter_source source, union reply *reply,
 		return read_vport(dev, reply, quiet);
 	if (source == SOURCE_VNIC_ENV)
 		return read_vnic_env(dev, reply, quiet);
-	return read_ppcnt(dev, groups[source], reply, quiet);
+	if (is_priority(source))
+		return read_ppcnt(dev, PRM_PPCNT_GRP_PER_PRIORITY, source - SOURCE_PRIORITY, reply, quiet);
+	return read_ppcnt(dev, groups[source], 0, reply, quiet);
 }
 
 static bool
@@ -240,18 +273,31 @@ entries_find(struct mdv_dev *dev, struct mdv_counter_set *set)
 		set->by_interface |= set->entry[i].dword == BY_INTERFACE;
 }
 
+/** Whether commands read a source: the device answers them. pausing: bits of priorities. */
+static bool
+source_works(struct mdv_dev *dev, enum counter_source source, uint32_t pausing)
+{
+	union reply reply;
+
+	if (source == SOURCE_INTERFACE || (is_priority(source) && (pausing >> (source - SOURCE_PRIORITY) & 1) == 0))
+		return false;
+	if (source == SOURCE_VPORT || source == SOURCE_VNIC_ENV)
+		return dev->caps.vport_counters && read_source(dev, source, &reply, true) == 0;
+	return dev->caps.access_reg_user && read_source(dev, source, &reply, true) == 0;
+}
+
 int
 mdv_counters_open(struct mdv_dev *dev)
 {
 	struct mdv_counter_set *set = mdv_zalloc_shared(dev->name, sizeof(*set), "counters");
-	union reply reply;
+	uint32_t pausing;
 
 	if (set == NULL)
 		return -ENOMEM;
+	/* Each is a command at each reading, so as in Linux, mlx5e_query_pfc_combined(), those without are absent. */
+	pausing = dev->caps.access_reg_user ? read_pausing(dev) : 0;
 	for (enum counter_source source = 0; source < SOURCE_KERNEL; source++)
-		if (source != SOURCE_INTERFACE && (source == SOURCE_VPORT || source == SOURCE_VNIC_ENV ?
-						   dev->caps.vport_counters : dev->caps.access_reg_user))
-			set->works[source] = read_source(dev, source, &reply, true) == 0;
+		set->works[source] = source_works(dev, source, pausing);
 	entries_find(dev, set);
 	pthread_mutex_init(&set->lock, NULL);
 	dev->counters = set;
