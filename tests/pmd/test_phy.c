@@ -140,6 +140,17 @@ pfc_set(uint8_t priority, enum rte_eth_fc_mode mode)
 	return rte_eth_dev_priority_flow_ctrl_set(PORT_A, &conf);
 }
 
+/* The card has no pause frames for the fill of a receive queue. */
+static void
+by_queue(void)
+{
+	struct rte_eth_pfc_queue_conf conf = { .mode = RTE_ETH_FC_RX_PAUSE };
+	struct rte_eth_pfc_queue_info info;
+
+	CHECK_EQ(rte_eth_dev_priority_flow_ctrl_queue_info_get(PORT_A, &info), -ENOTSUP);
+	CHECK_EQ(rte_eth_dev_priority_flow_ctrl_queue_configure(PORT_A, &conf), -ENOTSUP);
+}
+
 /* All that is sent has priority 0. The frames of priorities and those of the port exclude each other. */
 static void
 priorities(void)
@@ -463,6 +474,7 @@ main(int argc, char **argv)
 		virtual_function();
 	} else {
 		flow_control();
+		by_queue();
 		priorities();
 		pauses_count(&conf);
 		fec(100000);
