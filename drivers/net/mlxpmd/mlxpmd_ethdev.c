@@ -262,10 +262,8 @@ mlxpmd_dev_reset(struct rte_eth_dev *eth_dev)
 	data->dev_configured = 0;
 	memset(port, 0, sizeof(*port));
 	rc = mlxpmd_dev_init(eth_dev);
-	if (rc != 0) {
+	if (rc != 0)
 		eth_dev->dev_ops = &closed_ops;
-		MLXPMD_LOG(ERR, "port %u: could not be opened again: close it, or reset it once more", data->port_id);
-	}
 	return rc;
 }
 
