@@ -192,6 +192,18 @@ flow_queue_ops_check(const struct rte_eth_dev *dev)
 	CHECK(dev->dev_ops->flow_ops_get != NULL);
 }
 
+/* Forward error correction by no mode: not all releases of ethdev refuse it. */
+static void
+fec_none_check(struct rte_eth_dev *dev)
+{
+	uint32_t before = 0, after = 1;
+
+	CHECK_OK(rte_eth_fec_get(PORT_A, &before));
+	CHECK(dev->dev_ops->fec_set(dev, 0) == -EINVAL && rte_errno == EINVAL, "rte_errno %d", rte_errno);
+	CHECK_OK(rte_eth_fec_get(PORT_A, &after));
+	CHECK(before == after, "0x%x after 0x%x", after, before);
+}
+
 static void
 features_check(void)
 {
@@ -200,6 +212,7 @@ features_check(void)
 	features_of_ops(&rte_eth_devices[PORT_A], rte_eth_devices[PORT_A].dev_ops);
 	features_others();
 	flow_queue_ops_check(&rte_eth_devices[PORT_A]);
+	fec_none_check(&rte_eth_devices[PORT_A]);
 	for (i = 0; i < lines; i++)
 		CHECK(listed[i][0][0] == '\0', "%s: this test does not know the feature", listed[i][0]);
 }

@@ -73,12 +73,18 @@ static_assert(MDV_FEC_OFF == RTE_ETH_FEC_MODE_CAPA_MASK(NOFEC) && MDV_FEC_AUTO =
 	      "modes of forward error correction");
 
 static int
+fec_own(const struct mlxpmd_port *port)
+{
+	return !port->mdv->caps.vf ? 0 : MLXPMD_FAIL(ENOTSUP, "port %u: forward error correction is the physical "
+						     "function's", port->port_id);
+}
+
+static int
 fec_caps(const struct mlxpmd_port *port, struct mdv_fec_cap caps[MDV_FEC_SPEEDS])
 {
-	if (port->mdv->caps.vf)
-		return MLXPMD_FAIL(ENOTSUP, "port %u: forward error correction is the physical function's",
-				   port->port_id);
-	return port->mdv->port->fec_caps(port->mdv, caps);
+	int rc = fec_own(port);
+
+	return rc != 0 ? rc : port->mdv->port->fec_caps(port->mdv, caps);
 }
 
 int
@@ -95,11 +101,10 @@ mlxpmd_fec_get_capability(struct rte_eth_dev *eth_dev, struct rte_eth_fec_capa *
 int
 mlxpmd_fec_get(struct rte_eth_dev *eth_dev, uint32_t *capa)
 {
-	struct mdv_fec_cap caps[MDV_FEC_SPEEDS];
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
-	int rc = fec_caps(port, caps);
+	int rc = fec_own(port);
 
-	return rc < 0 ? rc : port->mdv->port->fec_get(port->mdv, capa);
+	return rc != 0 ? rc : port->mdv->port->fec_get(port->mdv, capa);
 }
 
 int
@@ -117,7 +122,8 @@ mlxpmd_fec_set(struct rte_eth_dev *eth_dev, uint32_t capa)
 	if ((capa & ~known) != 0)
 		return MLXPMD_FAIL(EINVAL, "port %u: forward error correction %#x: the port has %#x", port->port_id,
 				   capa, known);
-	if ((capa & (capa - 1)) != 0)
+	/* Not all releases of ethdev refuse 0. */
+	if (capa == 0 || (capa & (capa - 1)) != 0)
 		return MLXPMD_FAIL((capa & MDV_FEC_AUTO) != 0 ? ENOTSUP : EINVAL, "port %u: forward error correction "
 				   "%#x: the device takes one mode, or selects among all", port->port_id, capa);
 	return port->mdv->port->fec_set(port->mdv, capa);
