@@ -96,12 +96,16 @@ reset_fails(const char *op)
 static void
 refused(const char *op)
 {
+	struct rte_ether_addr first, mac;
 	struct rte_eth_dev_info info;
 
+	CHECK_OK(rte_eth_macaddr_get(PORT_A, &first));
 	CHECK(emu_fault("on cmd.entry match op=%s port=0 do fail status=NO_RESOURCES", op) == 0, "no fault rule");
 	reset_fails(op);
 	CHECK(emu_fault_hits() > 0, "%s was not sent", op);
 	CHECK(rte_eth_dev_start(PORT_A) < 0 && rte_eth_dev_info_get(PORT_A, &info) < 0, "usable");
+	CHECK_OK(rte_eth_macaddr_get(PORT_A, &mac));
+	CHECK(rte_is_same_ether_addr(&first, &mac), "another address");
 	reset_fails(op);
 	emu_fault_clear();
 	CHECK_OK(rte_eth_dev_reset(PORT_A));

@@ -4,6 +4,8 @@
 
 #include <net/if.h>
 
+#include <rte_malloc.h>
+
 #include "mlxpmd_ctrl.h"
 #include "mlxpmd_recorder.h"
 #include "mlxpmd_secondary.h"
@@ -249,11 +251,13 @@ mlxpmd_dev_reset(struct rte_eth_dev *eth_dev)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	struct rte_eth_dev_data *data = eth_dev->data;
+	struct rte_ether_addr *macs = data->mac_addrs;
 	int rc;
 
 	if (port->mdv != NULL && mdv_removed(port->mdv))
 		return MLXPMD_FAIL(ENODEV, "port %u: cannot be reset: %s was removed", port->port_id,
 				   eth_dev->device->name);
+	data->mac_addrs = NULL;
 	(void)mlxpmd_dev_close(eth_dev);
 	for (unsigned int i = 0; i < data->nb_rx_queues; i++)
 		data->rx_queues[i] = NULL;
@@ -262,8 +266,13 @@ mlxpmd_dev_reset(struct rte_eth_dev *eth_dev)
 	data->dev_configured = 0;
 	memset(port, 0, sizeof(*port));
 	rc = mlxpmd_dev_init(eth_dev);
-	if (rc != 0)
-		eth_dev->dev_ops = &closed_ops;
+	if (rc == 0) {
+		rte_free(macs);
+		return 0;
+	}
+	/* ethdev reads addresses without the driver, and frees them with the port. */
+	data->mac_addrs = macs;
+	eth_dev->dev_ops = &closed_ops;
 	return rc;
 }
 
