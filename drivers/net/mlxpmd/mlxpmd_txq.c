@@ -229,8 +229,8 @@ rate_set(struct mlxpmd_txq *txq, uint32_t mbps)
 		rc = mdv_sq_set_rate(&txq->q.hw.sq, fresh.index);
 	if (rc != 0) {
 		mdv_rate_free(txq->mdv, &fresh);
-		return MLXPMD_FAIL(-rc, "port %u Tx queue %u: the rate stays %s: %s", txq->q.port_id, txq->q.queue_id,
-				   txq->rate_mbps != 0 ? "as it is" : "unlimited", rte_strerror(-rc));
+		rte_errno = -rc;
+		return rc;
 	}
 	/* The queue has the new one. */
 	mdv_rate_free(txq->mdv, &txq->rate);
