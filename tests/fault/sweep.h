@@ -31,6 +31,8 @@ enum level { LEVEL_NONE, LEVEL_PROBED, LEVEL_CONFIGURED, LEVEL_SET_UP, LEVEL_STA
 struct op {
 	const char *name;
 	enum level before, after;
+	/** Its requests are those of the operation of this name, or NULL: its own. */
+	const char *as;
 	/** What the operation needs besides the level, or NULL; 0 or a negative errno. */
 	int (*prepare)(void);
 	/** 0 or a negative errno. */

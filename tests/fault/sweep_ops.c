@@ -7,6 +7,7 @@
 #include <infiniband/mlx5dv.h>
 #include <rte_dev.h>
 
+#include "ctl.h"
 #include "pmd_test.h"
 #include "sweep.h"
 
@@ -423,6 +424,68 @@ do_link_up(void)
 }
 
 static int
+do_reset(void)
+{
+	return rte_eth_dev_reset(SWEEP_PORT);
+}
+
+/* A reset that fails has closed the device, and the next one opens it: with the requests of a probe. */
+static int
+reset_failed(void)
+{
+	int rc = ctl_fault_add("on cmd.entry match op=CREATE_TIS count 1 do fail status=NO_RESOURCES"), reset;
+
+	if (rc != 0)
+		return rc;
+	reset = do_reset();
+	ctl_fault_clear();
+	return reset != 0 ? 0 : -EIO;
+}
+
+static int
+do_rate(void)
+{
+	return rte_eth_set_queue_rate_limit(SWEEP_PORT, 1, 1000);
+}
+
+static int
+undo_rate(void)
+{
+	return rte_eth_set_queue_rate_limit(SWEEP_PORT, 1, 0);
+}
+
+/* An entry that the kernel could not give back is used again, and given back. */
+static int
+rate_again(void)
+{
+	int rc = do_rate();
+
+	return rc != 0 ? rc : undo_rate();
+}
+
+/* Frames pass again with the new link. */
+static int
+fec(uint32_t mode)
+{
+	struct rte_eth_link link;
+	int rc = rte_eth_fec_set(SWEEP_PORT, mode);
+
+	return rc != 0 ? rc : rte_eth_link_get(SWEEP_PORT, &link);
+}
+
+static int
+do_fec(void)
+{
+	return fec(RTE_ETH_FEC_MODE_CAPA_MASK(RS));
+}
+
+static int
+undo_fec(void)
+{
+	return fec(RTE_ETH_FEC_MODE_CAPA_MASK(AUTO));
+}
+
+static int
 do_info(void)
 {
 	struct rte_eth_dev_info info;
@@ -452,6 +515,7 @@ nothing(void)
 #define QUERY(do_) RUNNING, .run = do_, .undo = nothing
 const struct op sweep_ops[] = {
 	{ "probe", LEVEL_NONE, LEVEL_PROBED, .run = do_probe },
+	{ "reset", LEVEL_PROBED, LEVEL_PROBED, .prepare = reset_failed, .run = do_reset, .as = "probe" },
 	{ "configure", LEVEL_PROBED, LEVEL_CONFIGURED, .run = do_configure },
 	{ "rx queue setup", LEVEL_CONFIGURED, LEVEL_CONFIGURED, .run = do_rx_queue_setup,
 	  .undo = undo_queue_setup },
@@ -485,6 +549,9 @@ const struct op sweep_ops[] = {
 	{ "link down", THERE(do_link_down, do_link_up), .silent = true },
 	{ "link up", BACK(do_link_down, do_link_up), .silent = true },
 	{ "info", QUERY(do_info) },
+	{ "rate limit", THERE(do_rate, undo_rate) },
+	{ "rate limit off", RUNNING, .prepare = do_rate, .run = undo_rate, .undo = rate_again },
+	{ "fec", THERE(do_fec, undo_fec), .silent = true },
 	{ "flow create", THERE(do_flow_rss, undo_flow) },
 	{ "flow create jump", THERE(do_flow_jump, undo_flow) },
 	{ "flow create group", THERE(do_flow_group, undo_flow) },
