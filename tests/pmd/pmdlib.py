@@ -17,6 +17,8 @@ import e2e  # noqa: E402
 from e2e import check  # noqa: E402
 
 PROMPT = "testpmd> "
+# Events are reported at any time, also behind the prompt.
+PROMPT_LAST = re.compile(PROMPT + r"(\nPort \d+: [^\n]+ event\n)*\Z")
 WAIT_S = 60
 # --file-prefix: separates the run-time files of DPDK programs that run at the same time.
 PREFIX = e2e.testlib.runtime_dir_removed(f"mlxpmd{os.getpid()}")
@@ -86,7 +88,7 @@ class Testpmd:
 
     def _until_prompt(self):
         text, end = "", time.monotonic() + WAIT_S
-        while not text.endswith(PROMPT):
+        while not PROMPT_LAST.search(text):
             part = self._read(end)
             check(part is not None, f"testpmd ended: {self.log[-3000:]}")
             text += part
