@@ -27,6 +27,9 @@ HUGE_MB = 512
 # other when it begins, between which a busy machine can run other programs.
 CLOCKS_NS = 200_000_000
 WAIT_S = 60 * e2e.PATIENCE
+# Mempools by whose handler no process waits for another one. With that of rings a process that is killed inside it
+# stops all that use the mempool.
+LOCK_FREE = ("--mbuf-pool-ops-name=lf_stack",)
 
 
 def eal(mode, lcore, *more, devargs=()):
@@ -46,12 +49,12 @@ def children(pid):
 class Primary(pmdlib.Testpmd):
     """testpmd as primary process; its queues are those of --num-procs processes."""
 
-    def __init__(self, mode, *args, wires=(), emu=(), devargs=()):
+    def __init__(self, mode, *args, wires=(), emu=(), devargs=(), more=()):
         self.mode = mode
         open_as = ("--open", "vfio") if mode == "vfio" else ()
         # No warnings behind the prompt, as of a clock that a busy machine refreshes late.
         quiet = ("--log-level", "pmd.net.mlxpmd:error")
-        super().__init__(args, wires, eal(mode, "0,1", *quiet, devargs=devargs), ("--seed", "0", *open_as, *emu),
+        super().__init__(args, wires, eal(mode, "0,1", *quiet, *more, devargs=devargs), ("--seed", "0", *open_as, *emu),
                          mbufs=16384)
 
     def pid(self):
@@ -152,7 +155,7 @@ def forwarding(mode, _args):
 
 def striding(mode, _args):
     """Striding queues: the primary process attaches long packets, and a secondary one copies them."""
-    with Primary(mode, *PROCS, "--proc-id=0", devargs=("mprq_en=1", "rxqs_min_mprq=1")) as primary:
+    with Primary(mode, *PROCS, "--proc-id=0", devargs=("mprq_en=1", "rxqs_min_mprq=1"), more=LOCK_FREE) as primary:
         mode_of = re.search(r"Burst mode: (.*)", primary.cmd("show rxq info 0 1"))[1]
         check("triding" in mode_of, f"the queues are not striding ones: {mode_of}")
         with Secondary(primary, *PROCS, "--proc-id=1") as secondary:
@@ -397,7 +400,7 @@ def close_primary(mode, _args):
 
 def kill_secondary(mode, args):
     """A secondary process is killed while it forwards: the primary one forwards and answers, the next one attaches."""
-    with Primary(mode, *PROCS, "--proc-id=0") as primary:
+    with Primary(mode, *PROCS, "--proc-id=0", more=LOCK_FREE) as primary:
         both_forward(primary)
         for n in range(args.kills):
             with Secondary(primary, *PROCS, "--proc-id=1") as secondary:
