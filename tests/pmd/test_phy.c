@@ -239,7 +239,7 @@ pauses_count(const struct pmd_conf *conf)
 	CHECK_OK(pmd_port_up(PORT_A, conf));
 	CHECK_EQ(pauses_of(5, "rx", "pause"), UINT64_MAX);
 	pauses_arrive();
-	/* They stand when there are no pause frames any more. */
+	/* The counters stay when pause frames are turned off. */
 	CHECK_OK(fc_set(RTE_ETH_FC_RX_PAUSE));
 	CHECK_OK(fc_set(RTE_ETH_FC_NONE));
 	pmd_counts_settle(PORT_A);
