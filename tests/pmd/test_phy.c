@@ -193,33 +193,45 @@ pauses_of(unsigned int priority, const char *direction, const char *what)
 	return pmd_xstat(PORT_A, name);
 }
 
+struct pauses {
+	uint64_t frames, us, ends;
+};
+
+static struct pauses
+pauses_read(unsigned int priority)
+{
+	return (struct pauses){
+		.frames = pauses_of(priority, "rx", "pause"),
+		.us = pauses_of(priority, "rx", "pause_duration"),
+		.ends = pauses_of(priority, "rx", "pause_transition"),
+	};
+}
+
 /* Three pauses of priorities 0 and 3, one that a time of 0 ends, and frames for priority 5, which is not set. */
 static void
 pauses_arrive(void)
 {
 	const uint64_t most_us = 4 * (uint64_t)(PAUSE_NS / 1000 + 1), least_us = 3 * (uint64_t)(PAUSE_NS / 1000 - 1);
-	uint64_t frames[2], us[2], ends[2];
+	static const unsigned int priority[] = { 0, 3 };
+	struct pauses before[RTE_DIM(priority)];
 
-	for (unsigned int i = 0; i < 2; i++) {
-		pmd_counts_settle(PORT_A);
-		for (unsigned int j = 0; j < 2; j++) {
-			frames[j] = pauses_of(j * 3, "rx", "pause") - (i == 0 ? 0 : frames[j]);
-			us[j] = pauses_of(j * 3, "rx", "pause_duration") - (i == 0 ? 0 : us[j]);
-			ends[j] = pauses_of(j * 3, "rx", "pause_transition") - (i == 0 ? 0 : ends[j]);
-		}
-		for (unsigned int j = 0; i == 0 && j < 3; j++)
-			CHECK(way_ns(0x29, PAUSE_QUANTA) >= PAUSE_NS, "not stopped");
-		if (i != 0)
-			continue;
-		pause_send(0x29, PAUSE_QUANTA);
-		(void)way_ns(0x29, 0);
-	}
-	for (unsigned int j = 0; j < 2; j++) {
-		CHECK_EQ(frames[j], 5);
-		CHECK_EQ(ends[j], 4);
-		CHECK(us[j] >= least_us && us[j] <= most_us, "%" PRIu64 " us of %" PRIu64 " to %" PRIu64, us[j], least_us,
-		      most_us);
-		CHECK(pauses_of(j * 3, "tx", "pause") == 0 && pauses_of(j * 3, "tx", "pause_duration") == 0, "sent");
+	pmd_counts_settle(PORT_A);
+	for (unsigned int i = 0; i < RTE_DIM(priority); i++)
+		before[i] = pauses_read(priority[i]);
+	for (unsigned int i = 0; i < 3; i++)
+		CHECK(way_ns(0x29, PAUSE_QUANTA) >= PAUSE_NS, "not stopped");
+	pause_send(0x29, PAUSE_QUANTA);
+	(void)way_ns(0x29, 0);
+	pmd_counts_settle(PORT_A);
+	for (unsigned int i = 0; i < RTE_DIM(priority); i++) {
+		const struct pauses after = pauses_read(priority[i]);
+		const uint64_t us = after.us - before[i].us;
+
+		CHECK_EQ(after.frames - before[i].frames, 5);
+		CHECK_EQ(after.ends - before[i].ends, 4);
+		CHECK(us >= least_us && us <= most_us, "%" PRIu64 " us of %" PRIu64 " to %" PRIu64, us, least_us, most_us);
+		CHECK(pauses_of(priority[i], "tx", "pause") == 0 && pauses_of(priority[i], "tx", "pause_duration") == 0,
+		      "sent");
 	}
 }
 
