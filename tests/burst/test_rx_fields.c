@@ -268,6 +268,33 @@ metadata(void)
 	rig_rx_free(r);
 }
 
+/* The FCS, the last 4 bytes of a completion's, is in no length, with one segment and with several; marks beside it. */
+static void
+fcs(void)
+{
+	const uint64_t offloads = RX_ALL | RTE_ETH_RX_OFFLOAD_KEEP_CRC;
+	struct rig_rx *r = rig_rx_new(6, 0, 6, pool, offloads, NULL);
+	struct rte_mbuf *m[16];
+
+	for (uint32_t i = 0; i < 16; i++) {
+		const struct rig_rx_cqe c = { .tag = i == 12 ? 6 : 0, .hash = i, .hash_type = 1 };
+
+		/* No frame is that short: the lengths of the first ones are a device's error. */
+		CHECK(rig_rx_packet(r, i, i < 6 ? i + 1 : 60 + i, &c), "no WQE");
+	}
+	CHECK(rig_rx_burst(r, MLXPMD_RX_F_HASH, m, 16) == 16, "not received");
+	CHECK(r->rxq.q.stats.bytes == 1 + 2 + 10 * 56 + 105, "%" PRIu64 " bytes", r->rxq.q.stats.bytes);
+	for (uint32_t i = 0; i < 16; i++) {
+		CHECK(m[i]->pkt_len == (i < 6 ? RTE_MAX(i, 3u) - 3 : 56 + i) && m[i]->data_len == m[i]->pkt_len &&
+		      m[i]->nb_segs == 1, "%u: %u bytes", i, m[i]->pkt_len);
+		CHECK((m[i]->ol_flags & ~RTE_MBUF_F_RX_RSS_HASH) ==
+		      (i == 12 ? RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID : 0), "%u: %#" PRIx64, i, m[i]->ol_flags);
+		CHECK(i < 6 || rig_rx_match(r, m[i], i, 56 + i), "another packet");
+	}
+	rte_pktmbuf_free_bulk(m, 16);
+	rig_rx_free(r);
+}
+
 /* Dynamic field in ns and dynamic flag; neither, but a count, if out of range or expired. */
 static void
 timestamp(void)
@@ -329,6 +356,7 @@ main(void)
 		hash();
 		mark();
 		metadata();
+		fcs();
 		timestamp();
 		CHECK(rte_mempool_avail_count(pool) == 512, "%u mbufs came home", rte_mempool_avail_count(pool));
 	}

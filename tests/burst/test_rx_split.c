@@ -36,6 +36,7 @@ static const struct plan plans[] = {
 	{ "most segments", 5, 1, { { 0, 3, 0 } } },
 	{ "more is described than a packet needs", 0, 2, { { 2, 1514, 3 }, { 1, 0, 0 } } },
 	{ "one segment with an offset", 0, 1, { { 2, 0, 100 } } },
+	{ "bytes", 2, 4, { { 0, 60, 0 }, { 2, 1, 0 }, { 1, 2, 0 }, { 0, 1, 0 } } },
 };
 
 static struct rig_rx *
@@ -88,28 +89,29 @@ bytes_of(const struct plan *p, unsigned int segs)
 	return bytes;
 }
 
-/* Packets that end at each boundary, one byte before and one after it. */
+/* Packets that end at each boundary, one byte before and one after it. An FCS behind them needs no segment. */
 static void
-boundaries(const struct plan *p)
+boundaries(const struct plan *p, uint32_t fcs)
 {
 	const unsigned int f = features(p), segs = 1u << p->log_segs;
-	struct rig_rx *r = queue_new(p, 5, 0);
+	struct rig_rx *r = queue_new(p, 5, fcs != 0 ? RTE_ETH_RX_OFFLOAD_KEEP_CRC : 0);
 	struct rig_rx_cqe c = { 0 };
 	struct rte_mbuf *m;
-	uint32_t len, s, seq = 0;
+	uint32_t len, s, seq = 0, want;
 	int d;
 
 	CHECK(r->rxq.len_max == bytes_of(p, segs), "%s: %u bytes", p->what, r->rxq.len_max);
 	for (s = 1; s <= segs; s++) {
 		for (d = -1; d <= 1; d++) {
 			len = bytes_of(p, s) + d;
-			if (len == 0 || len > r->rxq.len_max)
+			if (len == 0 || len + fcs > r->rxq.len_max)
 				continue;
-			CHECK(rig_rx_packet(r, ++seq, len, &c), "%s: no WQE", p->what);
+			CHECK(rig_rx_packet(r, ++seq, len + fcs, &c), "%s: no WQE", p->what);
 			CHECK(rig_rx_burst(r, f, &m, 1) == 1, "%s: nothing", p->what);
 			CHECK(rig_rx_match(r, m, seq, len), "%s: %u bytes", p->what, len);
-			if (bytes_of(p, s) > 1 || d >= 0)
-				CHECK(m->nb_segs == s + (d > 0), "%s: %u bytes in %u", p->what, len, m->nb_segs);
+			for (want = 1; bytes_of(p, want) < len; want++)
+				;
+			CHECK(m->nb_segs == want, "%s: %u bytes in %u", p->what, len, m->nb_segs);
 			rte_pktmbuf_free(m);
 		}
 	}
@@ -373,7 +375,8 @@ all(void)
 	unsigned int i;
 
 	for (i = 0; i < RTE_DIM(plans); i++) {
-		boundaries(&plans[i]);
+		boundaries(&plans[i], 0);
+		boundaries(&plans[i], RTE_ETHER_CRC_LEN);
 		laps(&plans[i], false);
 		laps(&plans[i], true);
 	}

@@ -5,7 +5,7 @@
  * length and a pattern. Nine tenths of them must all arrive, once; of the last tenth, which is more than the receive
  * rings hold, the others must be counted as missed.
  *
- * Arguments: words of "tso" and "lro", and the number of frames per port.
+ * Arguments: words of "tso", "lro" and "fcs" (Rx offload KEEP_CRC), and the number of frames per port.
  */
 
 #include <limits.h>
@@ -55,7 +55,7 @@ struct side {
 
 static struct side sides[2];
 static uint8_t pattern[256 + FRAME_MAX];
-static bool tso, lro;
+static bool tso, lro, fcs;
 
 static uint32_t
 draw(struct side *s, uint32_t below)
@@ -364,7 +364,8 @@ ports_up(void)
 		.nb_rxq = QUEUES, .nb_txq = 1, .nb_desc = NB_DESC,
 		.rss_hf = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP,
 		.rx_offloads = RTE_ETH_RX_OFFLOAD_CHECKSUM | RTE_ETH_RX_OFFLOAD_RSS_HASH |
-			       (lro ? RTE_ETH_RX_OFFLOAD_TCP_LRO | RTE_ETH_RX_OFFLOAD_SCATTER : 0),
+			       (lro ? RTE_ETH_RX_OFFLOAD_TCP_LRO | RTE_ETH_RX_OFFLOAD_SCATTER : 0) |
+			       (fcs ? RTE_ETH_RX_OFFLOAD_KEEP_CRC : 0),
 		.tx_offloads = RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM |
 			       RTE_ETH_TX_OFFLOAD_TCP_CKSUM,
 		.lro_bytes = lro ? 16000 : 0,
@@ -389,6 +390,7 @@ main(int argc, char **argv)
 	for (i = 1; i < argc; i++) {
 		tso |= strcmp(argv[i], "tso") == 0;
 		lro |= strcmp(argv[i], "lro") == 0;
+		fcs |= strcmp(argv[i], "fcs") == 0;
 	}
 	for (i = 0; i < (int)sizeof(pattern); i++)
 		pattern[i] = i * 31 + (i >> 8);

@@ -271,7 +271,8 @@ sizes_set(struct mlxpmd_rxq *rxq)
 			  (uint32_t)UINT16_MAX << MLXPMD_TAIL_COUNTER_SHIFT;
 	/* Mempools with pinned external buffers are refused. */
 	rxq->buf_offset = sizeof(struct rte_mbuf) + rte_pktmbuf_priv_size(rxq->mp);
-	rxq->ol_init = (rxq->q.offloads & RTE_ETH_RX_OFFLOAD_TCP_LRO ? RTE_MBUF_F_RX_LRO : 0) | rxq->meta_flag;
+	rxq->ol_init = (rxq->q.offloads & RTE_ETH_RX_OFFLOAD_TCP_LRO ? RTE_MBUF_F_RX_LRO : 0) |
+		       mlxpmd_rx_ol_features(rxq);
 	s->copy_max = rxq->q.port->args.mprq_max_memcpy_len;
 	s->data_offset = s->pool->data_offset;
 	s->strides = 1u << s->log_strides;

@@ -59,19 +59,63 @@ meta_deliver(const struct mlxpmd_rxq *rxq, struct rte_mbuf *m, const struct prm_
 	m->ol_flags |= rxq->meta_flag;
 }
 
+/* Ends the chain with the data, pkt_len bytes. Segments that have only a part of the FCS are freed. */
+static void
+fcs_cut_chain(struct rte_mbuf *head)
+{
+	struct rte_mbuf *seg = head, *rest;
+	uint32_t left = head->pkt_len;
+	uint16_t n = 1;
+
+	for (; seg->data_len < left; seg = seg->next, n++)
+		left -= seg->data_len;
+	seg->data_len = left;
+	head->nb_segs = n;
+	for (rest = seg->next, seg->next = NULL; rest != NULL; rest = seg) {
+		seg = rest->next;
+		rte_pktmbuf_free_seg(rest);
+	}
+}
+
+/* By ethdev's convention the FCS is behind the data: no length includes it, so that a forwarded frame has none. */
+static void
+fcs_cut(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct rte_mbuf *m;
+	uint64_t bytes = 0;
+	uint32_t fcs;
+	uint16_t i;
+
+	for (i = 0; i < n; i++) {
+		m = pkts[i];
+		fcs = RTE_MIN(m->pkt_len, (uint32_t)RTE_ETHER_CRC_LEN);
+		m->pkt_len -= fcs;
+		bytes += fcs;
+		if (likely(m->nb_segs == 1))
+			m->data_len -= fcs;
+		else
+			fcs_cut_chain(m);
+	}
+	MLXPMD_SHARED_ADD(rxq->q.stats.bytes, -bytes);
+}
+
 __rte_noinline void
-mlxpmd_rx_rare_handle(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n,
-		      const struct mlx5_cqe64 *cqe)
+mlxpmd_rx_rare_handle(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const struct mlx5_cqe64 *cqe,
+		      bool marked)
 {
 	uint16_t i;
 
+	if (rxq->ol_init & MLXPMD_RX_OL_FCS)
+		fcs_cut(rxq, pkts, n);
+	if (cqe == NULL || (!marked && (rxq->ol_init & ~MLXPMD_RX_OL_FCS) == 0))
+		return;
 	for (i = 0; i < n; i++, cqe++) {
 		struct rte_mbuf *m = pkts[i];
 
 		if (rxq->ol_init & RTE_MBUF_F_RX_LRO)
 			mlxpmd_rx_lro(rxq, m, cqe);
 		else
-			m->ol_flags |= rxq->ol_init & ~rxq->meta_flag;
+			m->ol_flags |= rxq->ol_init & ~(rxq->meta_flag | MLXPMD_RX_OL_FCS);
 		if (rxq->meta_flag != 0)
 			meta_deliver(rxq, m, (const struct prm_cqe64 *)cqe);
 		mlxpmd_rx_count_csum(rxq, m);

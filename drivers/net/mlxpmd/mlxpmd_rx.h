@@ -30,6 +30,16 @@
 /** The bursts prefetch this many packets ahead: elts has as many NULLs after its last entry. */
 #define MLXPMD_RX_ELTS_AHEAD 8
 
+/** In ol_init of a queue whose packets keep their FCS. No flag of mbufs. */
+#define MLXPMD_RX_OL_FCS RTE_BIT64(63)
+
+/** What ol_init has of features that ordinary and striding queues may have. */
+static inline uint64_t
+mlxpmd_rx_ol_features(const struct mlxpmd_rxq *rxq)
+{
+	return rxq->meta_flag | (rxq->q.offloads & RTE_ETH_RX_OFFLOAD_KEEP_CRC ? MLXPMD_RX_OL_FCS : 0);
+}
+
 #define MLXPMD_BAD_CSUM (RTE_MBUF_F_RX_IP_CKSUM_BAD | RTE_MBUF_F_RX_L4_CKSUM_BAD)
 
 /** Number of WQEs that are not posted. */
@@ -98,9 +108,12 @@ struct mlxpmd_rx_rare {
 	uint32_t tags_be; /**< sop_drop_qpn of all CQEs, ORed. */
 };
 
-/** Second pass over a run with rare properties: bad checksums, flow tags, pinned external buffers, LRO. */
-void mlxpmd_rx_rare_handle(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n,
-			   const struct mlx5_cqe64 *cqe);
+/**
+ * Second pass over a run with rare properties: FCS, pinned external buffers, LRO, metadata; if marked, bad checksums
+ * or flow tags. cqe: the first of the run; NULL: packets of a compressed session, which have only an FCS of these.
+ */
+void mlxpmd_rx_rare_handle(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const struct mlx5_cqe64 *cqe,
+			   bool marked);
 
 /** Gives a packet the mark of its flow tag. */
 static inline void
@@ -207,11 +220,12 @@ static __rte_always_inline void
 mlxpmd_rx_account_cqes(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, uint64_t bytes,
 		       const struct mlxpmd_rx_rare *rare, const struct mlx5_cqe64 *first)
 {
+	const bool marked = (rare->flags & MLXPMD_BAD_CSUM) || (rare->tags_be & RTE_BE32(MLXPMD_TAG_MASK));
+
 	MLXPMD_SHARED_ADD(rxq->q.stats.bytes, bytes);
 	MLXPMD_SHARED_ADD(rxq->q.cq_ci, n);
-	if (unlikely((rare->flags & MLXPMD_BAD_CSUM) || rxq->ol_init != 0 ||
-		     (rare->tags_be & RTE_BE32(MLXPMD_TAG_MASK))))
-		mlxpmd_rx_rare_handle(rxq, pkts, n, first);
+	if (unlikely(marked || rxq->ol_init != 0))
+		mlxpmd_rx_rare_handle(rxq, pkts, n, first, marked);
 }
 
 /** The same for packets with a WQE each. */

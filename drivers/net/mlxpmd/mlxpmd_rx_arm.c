@@ -151,7 +151,7 @@ memory_set(struct mlxpmd_rxq *rxq)
 	rxq->mr = rxq->segs[0].mr;
 	rxq->lkey_be = rxq->segs[0].lkey_be;
 	rxq->buf_offset = rxq->segs[0].buf_offset;
-	rxq->ol_init = (pinned(rxq->mp) ? RTE_MBUF_F_EXTERNAL : 0) | rxq->meta_flag;
+	rxq->ol_init = (pinned(rxq->mp) ? RTE_MBUF_F_EXTERNAL : 0) | mlxpmd_rx_ol_features(rxq);
 	rxq->q.elts = rte_zmalloc_socket("mlxpmd_rxq_elts", elts * sizeof(rxq->q.elts[0]),
 				       RTE_CACHE_LINE_SIZE, rxq->q.socket_id);
 	return rxq->q.elts != NULL ? 0 : mlxpmd_queue_arm_fail(&rxq->q, ENOMEM, "no memory for the mbuf ring");

@@ -144,7 +144,7 @@ mlxpmd_rx_minis_each(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint32_t so
 	mlxpmd_mini_used(rxq, done);
 	if (done != 0 && done != total)
 		mlxpmd_mini_rest(rxq, done, total);
-	mlxpmd_rx_account(rxq, pkts, done, bytes, &none, cqe);
+	mlxpmd_rx_account(rxq, pkts, done, bytes, &none, NULL);
 	return done;
 }
 

@@ -38,8 +38,8 @@ mlxpmd_mini_base(const struct mlxpmd_rxq *rxq, const struct mlx5_cqe64 *title, s
 		.packet_type = (uint32_t)class,
 		.vlan_tci = rte_be_to_cpu_16(cqe->vlan_info),
 	};
-	return !(flags & MLXPMD_BAD_CSUM) && rxq->ol_init == 0 && (rxq->mini_cqe == MDV_MINI_CQE_FLOW_TAG ||
-								    !(cqe->sop_drop_qpn & RTE_BE32(MLXPMD_TAG_MASK)));
+	return !(flags & MLXPMD_BAD_CSUM) && (rxq->ol_init & ~MLXPMD_RX_OL_FCS) == 0 &&
+	       (rxq->mini_cqe == MDV_MINI_CQE_FLOW_TAG || !(cqe->sop_drop_qpn & RTE_BE32(MLXPMD_TAG_MASK)));
 }
 
 /**
@@ -95,7 +95,7 @@ mlxpmd_rx_blocks(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, con
 		if (unlikely(pass % MLXPMD_BLOCK_MARK_PASSES == 0))
 			mlxpmd_block_mark(cqe, some, pass);
 	}
-	mlxpmd_rx_account(rxq, pkts, done, bytes + mini_bytes(&image), &none, cqe);
+	mlxpmd_rx_account(rxq, pkts, done, bytes + mini_bytes(&image), &none, NULL);
 	rxq->title_ci = rxq->q.cq_ci;
 	return done;
 }
@@ -149,7 +149,7 @@ mlxpmd_rx_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, cons
 	mlxpmd_mini_used(rxq, done);
 	if (done != 0 && done != total)
 		mlxpmd_mini_rest(rxq, done, total);
-	mlxpmd_rx_account(rxq, pkts, done, bytes, &none, cqe);
+	mlxpmd_rx_account(rxq, pkts, done, bytes, &none, NULL);
 	return done;
 }
 

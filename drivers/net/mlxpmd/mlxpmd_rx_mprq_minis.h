@@ -104,7 +104,7 @@ mlxpmd_mprq_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, co
 		mlxpmd_mini_rest(rxq, done, total);
 	rxq->q.starved = 0;
 	rxq->striding.used = mlxpmd_mprq_advance(rxq, used, done);
-	mlxpmd_rx_account_cqes(rxq, pkts, done, bytes, &none, cqe);
+	mlxpmd_rx_account_cqes(rxq, pkts, done, bytes, &none, NULL);
 	return done;
 }
 

@@ -103,7 +103,10 @@ struct mlxpmd_rxq {
 	struct rte_mempool *mp;
 	const struct mdv_mr_set *mr;
 	uint64_t mbuf_init;	/**< rearm_data of a fresh mbuf of this queue. */
-	/** ol_flags that every mbuf of the pool keeps; RTE_MBUF_F_RX_LRO, meta_flag: the queue has LRO, metadata. */
+	/**
+	 * ol_flags that every mbuf of the pool keeps; RTE_MBUF_F_RX_LRO, meta_flag, MLXPMD_RX_OL_FCS: the queue has
+	 * LRO, metadata, KEEP_CRC.
+	 */
 	uint64_t ol_init;
 	uint32_t lkey_be;	/**< Used when mr->n == 1. */
 	uint32_t len_max;	/**< Bytes posted by one WQE. */
