@@ -95,6 +95,23 @@ mlxpmd_mprq_line(struct rte_mbuf *m, uint32_t to, const uint8_t *data, size_t ah
 	memcpy((uint8_t *)m + to, data, MLXPMD_MPRQ_LINE);
 }
 
+/**
+ * Prefetches the mbufs that the next group gets from the cache: data of long packets has evicted them. Both lines are
+ * written to.
+ */
+static __rte_always_inline void
+mlxpmd_mprq_prefetch_next(const struct rte_mempool_cache *cache, const unsigned int n)
+{
+	unsigned int i;
+
+	if (unlikely(cache == NULL || cache->len < n))
+		return;
+	for (i = cache->len - n; i < cache->len; i++) {
+		rte_prefetch0(cache->objs[i]);
+		rte_prefetch0((const uint8_t *)cache->objs[i] + RTE_CACHE_LINE_MIN_SIZE);
+	}
+}
+
 /** The lengths of a group, if they have something in common. */
 enum mlxpmd_mprq_lengths {
 	MLXPMD_MPRQ_MIXED,
@@ -132,6 +149,7 @@ mlxpmd_mprq_group(struct mlxpmd_rxq *rxq, const struct mlxpmd_rx_run *run, struc
 			mlxpmd_mprq_attach(m[i + 3], info + i + 3, data + 3 * stride, iova, stride);
 		}
 		rxq->striding.given += n;
+		mlxpmd_mprq_prefetch_next(run->cache, n);
 		return;
 	}
 	for (i = 0; i < n; i++, data += stride) {
