@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "../core/emu_number.h"
-#include "dp_int.h"
+#include "dp_time.h"
 
 /* draft-ietf-opsawg-pcapng: blocks, and options of sections, interfaces and packets. */
 #define BLOCK_SECTION 0x0a0d0d0au

@@ -12,8 +12,8 @@
 #include "../wire/emu_wire.h"
 #include "core/emu_cpu.h"
 #include "dp_fault.h"
-#include "dp_int.h"
 #include "dp_qp.h"
+#include "dp_time.h"
 
 /* Virtual time of a frame or WQE. */
 #define WORK_NS 100u

@@ -617,21 +617,9 @@ void dp_why_headers(struct emu_why *why, const struct dp_pkt *pkt);
 /** Writes the headers of the packet that rules made of it. */
 void dp_why_changed(struct emu_why *why, const struct dp_pkt *pkt);
 
-/* dp_time.c: departure and arrival of frames, and timestamps of completions. */
-void dp_time_init(struct dp_port *port);
+/* dp_time.h */
 /** Reads the time for the frames that follow; once per batch of a queue or wire. */
 void dp_batch_begin(struct dp_shared *shared);
-/**
- * Sends a frame of len bytes: sets port->tx to the end of its departure.
- * @param due_ns earliest departure; 0: when the engine processes it.
- */
-void dp_time_departure(struct dp_port *port, uint32_t len, uint64_t due_ns);
-/** Receives a frame of len bytes: sets port->rx to the end of its arrival. */
-void dp_time_arrival(struct dp_port *port, uint32_t len);
-/** Timestamp of a CQE: counter or real-time clock of the device at an instant. */
-uint64_t dp_time_stamp(struct dp_port *port, const struct dp_instant *t, bool real);
-/** The timestamp of a WQE without frames, which ends now; due_ns as in dp_time_departure(). */
-uint64_t dp_time_stamp_now(struct dp_port *port, uint64_t due_ns, bool real);
 
 /* dp_check.c: checks of posted receive buffers; call these functions only if dp_check_on is set. */
 extern bool dp_check_on;

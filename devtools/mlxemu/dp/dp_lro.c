@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "dp_csum.h"
-#include "dp_int.h"
+#include "dp_time.h"
 
 #define SEGS_MAX UINT8_MAX /* lro_num_seg */
 #define TCP_MIN_BYTES 20u

@@ -2,6 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Responder: executes requests of a remote QP, on receive WQEs or on memory by rkey. */
 #include "dp_qp.h"
+#include "dp_time.h"
 
 #define BYTE_COUNT_2GB 0x80000000u
 /* flags_rqpn of a datagram: it has a GRH; the protocol of RoCE v2 (mlx5_ib, handle_responder() in cq.c). */

@@ -5,7 +5,7 @@
 
 #include "dp_csum.h"
 #include "dp_fault.h"
-#include "dp_int.h"
+#include "dp_time.h"
 
 #define CACHE_LINE_BYTES 64u
 #define PREFETCH_AHEAD 4u

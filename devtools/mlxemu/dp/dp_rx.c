@@ -9,7 +9,7 @@
 
 #include "dp_csum.h"
 #include "dp_fault.h"
-#include "dp_int.h"
+#include "dp_time.h"
 
 static bool
 in_list(const uint8_t (*list)[6], unsigned n, const uint8_t *mac)

@@ -6,6 +6,7 @@
 
 #include "dp_fault.h"
 #include "dp_qp.h"
+#include "dp_time.h"
 
 static void
 activate(struct dp_sq *q)

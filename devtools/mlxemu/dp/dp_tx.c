@@ -4,6 +4,7 @@
 #include "../wire/emu_wire.h"
 #include "dp_csum.h"
 #include "dp_fault.h"
+#include "dp_time.h"
 
 static void
 count_sent(struct emu_port_stats *s, const uint8_t *frame, uint32_t len)
