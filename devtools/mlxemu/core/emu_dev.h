@@ -38,6 +38,9 @@
 #define EMU_MAP_TABLE_UAR 256u
 #define EMU_PP_ENTRIES 128u /**< Most entries of the table of rates, the reserved first one included. */
 
+/** Of variables that every frame reads: in a shared library they are read without their address from a table. */
+#define EMU_OWN __attribute__((visibility("hidden")))
+
 struct emu_dev;
 struct emu_ctx;
 struct emu_obj;

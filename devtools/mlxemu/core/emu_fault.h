@@ -50,7 +50,7 @@ enum emu_fault_kind {
 };
 
 /** One bit per kind of event: there is a rule that can still hit; there is such a set rule. */
-extern uint32_t emu_fault_armed, emu_fault_sets;
+extern uint32_t emu_fault_armed EMU_OWN, emu_fault_sets EMU_OWN;
 
 /** All that an event costs while there is no rule for it. */
 static inline bool

@@ -23,6 +23,8 @@ dp_cq_get(struct emu_cq *cq)
 	c->cq = cq;
 	c->fired_sn = -1;
 	c->ci = be32toh(cq->dbrec[0]) & CI_MASK;
+	c->size = 1u << cq->log_size;
+	c->plain = !cq->comp_en && !cq->enhanced && !cq->collapsed && cq->log_cqe_bytes == 6;
 	if (cq->comp_en) {
 		c->comp = dp_comp_new(cq);
 		if (c->comp == NULL) {
@@ -332,6 +334,7 @@ emu_dp_cq_resize(struct emu_cq *cq, uint8_t *ring, uint8_t log_size)
 	dp_cq_end(cq, cqe, 0, 0, PRM_CQE_OPCODE_RESIZE_CQ, false);
 	cq->ring = ring;
 	cq->log_size = log_size;
+	c->size = 1u << log_size;
 	if (cq->enhanced)
 		dp_cq_invalidate(cq, 0);
 	return true;

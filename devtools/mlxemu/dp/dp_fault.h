@@ -9,7 +9,7 @@
 #include "dp_int.h"
 
 /** An action for the next CQE is pending: dp_cq_end() calls dp_fault_cqe_apply(). */
-extern bool dp_fault_cqe_pending;
+extern bool dp_fault_cqe_pending EMU_OWN;
 /** The same, or a set rule changes CQEs. */
 static inline bool
 dp_fault_cqe(void)

@@ -98,6 +98,8 @@ struct dp_cq {
 	struct emu_cq *cq;
 	struct dp_uar *uar;
 	uint32_t ci;	 /**< Consumer index last read. */
+	uint32_t size;	 /**< CQEs of the ring. */
+	bool plain;	 /**< One CQE of 64 bytes each, in their own entries: neither compressed nor collapsed. */
 	bool armed, solicited_only;
 	bool was_armed;	 /**< Armed at least once. */
 	int fired_sn;	 /**< Arm sequence number that led to the last event; -1: none. */
@@ -244,25 +246,43 @@ dp_cqe_data_format(unsigned room)
 	return (room == 0 ? PRM_CQE_FORMAT_NO_INLINE
 		: room == 32 ? PRM_CQE_FORMAT_INLINE_32 : PRM_CQE_FORMAT_INLINE_64) << 2;
 }
+/** CQEs were handed over: moves the producer, wakes the program. */
+void dp_cq_written(struct emu_cq *cq, uint32_t n, bool solicited);
 /** --order relaxed, see dp_order.c. */
-extern bool dp_relaxed;
+extern bool dp_relaxed EMU_OWN;
 /**
- * dp_cq_begin() for CQEs of 64 bytes in a ring with room for one more, by the consumer index last
- * read. NULL: call dp_cq_begin(), which reads the index again and handles all other CQs.
+ * dp_cq_begin() of a plain CQ with room for one more CQE, by the consumer index last read. NULL: call dp_cq_begin(),
+ * which reads the index again and handles all other CQs.
  */
 static inline struct prm_cqe64 *
-dp_cq_begin_with_room(const struct emu_cq *cq)
+dp_cq_begin_plain(const struct emu_cq *cq)
 {
 	const struct dp_cq *c = cq->obj.dp;
-	uint32_t size = 1u << cq->log_size;
 	struct prm_cqe64 *cqe;
 
-	if (DP_UNLIKELY(c == NULL || c->comp != NULL || cq->err || cq->collapsed || dp_relaxed ||
-			cq->log_cqe_bytes != 6 || ((cq->pi - c->ci) & (2 * size - 1)) >= size))
+	if (DP_UNLIKELY(c == NULL || !c->plain || cq->err || dp_relaxed || ((cq->pi - c->ci) & c->size) != 0))
 		return NULL;
-	cqe = (struct prm_cqe64 *)(cq->ring + ((size_t)(cq->pi & (size - 1)) << 6));
+	cqe = (struct prm_cqe64 *)cq->ring + (cq->pi & (c->size - 1));
 	memset(cqe, 0, offsetof(struct prm_cqe64, sop_drop_qpn));
 	return cqe;
+}
+/** dp_cq_end() of what dp_cq_begin_plain() has begun, while no fault rule applies to CQEs. */
+static inline void
+dp_cq_end_plain(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t qpn_dword, uint16_t wqe_counter, uint8_t opcode)
+{
+	const struct dp_cq *c = cq->obj.dp;
+	uint64_t last = (uint64_t)qpn_dword << 32 | (uint64_t)wqe_counter << 16 | (uint8_t)(opcode << 4) |
+			((cq->pi & c->size) != 0);
+
+	/* Release: a reader that sees the new owner bit sees the whole CQE. */
+	atomic_store_explicit((_Atomic uint64_t *)(void *)&cqe->sop_drop_qpn, htobe64(last), memory_order_release);
+	cq->obj.dev->stats.cqes++;
+	if (DP_UNLIKELY(c->armed)) {
+		dp_cq_written(cq, 1, false);
+		return;
+	}
+	cq->pi++;
+	__builtin_prefetch((struct prm_cqe64 *)cq->ring + (cq->pi & (c->size - 1)), 1);
 }
 /**
  * op_own of error CQEs without the owner bit: opcode and SE (solicited event). Cards set SE in those of an SQ and of a
@@ -299,8 +319,6 @@ dp_cq_pass(const struct emu_cq *cq)
 }
 /** Enhanced layout: the place `ahead` of the next CQE must not have the number of the pass before it is written. */
 void dp_cq_invalidate(const struct emu_cq *cq, uint32_t ahead);
-/** CQEs were handed over: moves the producer, wakes the program. */
-void dp_cq_written(struct emu_cq *cq, uint32_t n, bool solicited);
 /** Ends the compressed session of a CQ, if it compresses. */
 void dp_cq_close(struct emu_cq *cq);
 /** Notes that the CQ overran: it is in error from now on. */
@@ -622,7 +640,7 @@ void dp_why_changed(struct emu_why *why, const struct dp_pkt *pkt);
 void dp_batch_begin(struct dp_shared *shared);
 
 /* dp_check.c: checks of posted receive buffers; call these functions only if dp_check_on is set. */
-extern bool dp_check_on;
+extern bool dp_check_on EMU_OWN;
 /** Reads the receive queues of all ports: consumed WQEs first, then new ones. */
 void dp_check_pass(struct emu_machine *m);
 /** A frame is about to use the WQE at ci: checks the WQEs posted until now. */

@@ -252,7 +252,7 @@ header_types(const uint8_t *d, const struct dp_layers *l, bool stripped)
 			 l->ip_ext << PRM_CQE64_L4_HDR_TYPE_ETC_IP_EXT_OPTS_SHIFT | stripped);
 }
 
-static void
+static inline void
 describe_headers(struct prm_cqe64 *cqe, const struct dp_rx *rx, bool stripped)
 {
 	const struct dp_pkt *pkt = rx->pkt;
@@ -293,7 +293,7 @@ describe_queue(struct prm_cqe64 *cqe, const struct emu_rq *rq, const struct dp_r
 }
 
 /* The CQE fields that receive queues of all kinds have in common. */
-static void
+static inline __attribute__((always_inline)) void
 describe(struct prm_cqe64 *cqe, const struct emu_rq *rq, const struct dp_rx *rx,
 	 const struct dp_done *d)
 {
@@ -323,8 +323,9 @@ complete_comp(struct emu_rq *rq, const struct dp_rx *rx, const struct dp_done *d
 	return dp_comp_add(c->comp, rq->obj.id, &cqe, d);
 }
 
-bool
-dp_rq_complete(struct emu_rq *rq, const struct dp_rx *rx, const struct dp_done *d)
+/* In all cases: by fault rules, and to CQs that are not plain or look full. */
+static __attribute__((noinline)) bool
+complete_any(struct emu_rq *rq, const struct dp_rx *rx, const struct dp_done *d)
 {
 	struct dp_cq *c = rq->cq->obj.dp;
 	struct prm_cqe64 *cqe;
@@ -337,14 +338,27 @@ dp_rq_complete(struct emu_rq *rq, const struct dp_rx *rx, const struct dp_done *
 	}
 	if (c != NULL && c->comp != NULL && !dp_fault_cqe())
 		return complete_comp(rq, rx, d);
-	cqe = dp_cq_begin_with_room(rq->cq);
-	if (DP_UNLIKELY(cqe == NULL))
-		cqe = dp_cq_begin(rq->cq);
+	cqe = dp_cq_begin(rq->cq);
 	if (DP_UNLIKELY(cqe == NULL))
 		return false;
 	describe(cqe, rq, rx, d);
 	dp_cq_end(rq->cq, cqe, rx->flow_tag & 0xffffff, d->counter, PRM_CQE_OPCODE_RESP_SEND,
 		  false);
+	return true;
+}
+
+bool
+dp_rq_complete(struct emu_rq *rq, const struct dp_rx *rx, const struct dp_done *d)
+{
+	struct prm_cqe64 *cqe;
+
+	if (emu_fault_at(EMU_ON_CQE_WRITE) || dp_fault_cqe())
+		return complete_any(rq, rx, d);
+	cqe = dp_cq_begin_plain(rq->cq);
+	if (DP_UNLIKELY(cqe == NULL))
+		return complete_any(rq, rx, d);
+	describe(cqe, rq, rx, d);
+	dp_cq_end_plain(rq->cq, cqe, rx->flow_tag & 0xffffff, d->counter, PRM_CQE_OPCODE_RESP_SEND);
 	return true;
 }
 
