@@ -37,7 +37,7 @@ parse_l4(struct dp_layers *l, const uint8_t *d)
 	}
 }
 
-static void
+static inline void
 parse_ipv4(struct dp_layers *l, const uint8_t *d, uint32_t len)
 {
 	const uint8_t *h = d + l->l3_off;
@@ -75,7 +75,7 @@ is_ext(uint8_t type)
 	       type == EXT_AH || type == EXT_DSTOPT;
 }
 
-static void
+static __attribute__((noinline)) void
 parse_ipv6(struct dp_layers *l, const uint8_t *d, uint32_t len)
 {
 	const uint8_t *h = d + l->l3_off;
@@ -111,7 +111,7 @@ parse_ipv6(struct dp_layers *l, const uint8_t *d, uint32_t len)
 }
 
 /* An IP header at off <= len. */
-static void
+static inline __attribute__((always_inline)) void
 parse_l3(struct dp_layers *l, const uint8_t *d, uint32_t len, uint32_t off, uint16_t ethertype)
 {
 	l->l3_off = (uint16_t)off;
@@ -130,7 +130,7 @@ layers_begin(struct dp_layers *l, uint32_t len, uint32_t off)
 	l->l3_end = len;
 }
 
-static void
+static inline __attribute__((always_inline)) void
 parse_layers(struct dp_layers *l, const uint8_t *d, uint32_t len, uint32_t l2_off)
 {
 	uint32_t off = l2_off + DP_ETH_BYTES;
@@ -210,7 +210,19 @@ inside_ip(const struct dp_layers *o, const uint8_t *d, unsigned tunnels)
 	return (struct inside){0};
 }
 
-static bool
+/* Whether a tunnel is possible: few packets need parse_inner(). */
+static inline bool
+may_carry(const struct dp_layers *o, const uint8_t *d)
+{
+	uint16_t port;
+
+	if (o->l4 != DP_L4_UDP)
+		return o->l4 == DP_L4_NONE && o->l3 != DP_L3_NONE && !o->frag;
+	port = dp_rd16(d + o->l4_off + 2);
+	return port == DP_VXLAN_PORT || port == DP_GENEVE_PORT;
+}
+
+static __attribute__((noinline)) bool
 parse_inner(struct dp_pkt *pkt, unsigned tunnels)
 {
 	const struct dp_layers *o = &pkt->outer;
@@ -244,7 +256,7 @@ dp_parse(struct dp_pkt *pkt, const uint8_t *data, uint32_t len, unsigned tunnels
 	pkt->len = len;
 	pkt->meta = NULL;
 	parse_layers(&pkt->outer, data, len, 0);
-	pkt->tunneled = tunnels != 0 && pkt->outer.l4 != DP_L4_TCP && parse_inner(pkt, tunnels);
+	pkt->tunneled = tunnels != 0 && may_carry(&pkt->outer, data) && parse_inner(pkt, tunnels);
 }
 
 static void
