@@ -87,10 +87,15 @@ struct dp_eq {
 	TAILQ_ENTRY(dp_eq) next;
 };
 
-/** The key that a queue used last: looked up once, checked in full every time. */
+/**
+ * The key that a queue used last, copied when it was looked up. While mkey_changes stays, it is what it was.
+ * Each access is checked in full. Without rights: none yet.
+ */
 struct dp_key {
-	const struct emu_mkey *mkey; /**< NULL: none yet. */
-	uint32_t key, changes;	     /**< dev->mkey_changes when it was looked up. */
+	uint32_t key, changes; /**< dev->mkey_changes when it was looked up. */
+	uint32_t pd;
+	bool read, write;
+	uint64_t start, len, host;
 };
 
 /** obj.dp of an emu_cq. */
@@ -171,15 +176,12 @@ static inline void *
 dp_dma_known(const struct dp_key *k, const struct emu_dev *dev, uint32_t pd, uint32_t key,
 	     uint64_t addr, uint32_t len, enum emu_dma_dir dir)
 {
-	const struct emu_mkey *m = k->mkey;
+	uint64_t off = addr - k->start;
 
-	if (DP_UNLIKELY(k->key != key || m == NULL || k->changes != dev->mkey_changes))
+	if (DP_UNLIKELY(k->key != key || k->changes != dev->mkey_changes || k->pd != pd || off > k->len ||
+			len > k->len - off || !(dir == EMU_DMA_WRITE ? k->write : k->read)))
 		return NULL;
-	if (DP_UNLIKELY(m->variant != (key & 0xff) || m->pd != pd || addr - m->start > m->len ||
-			len > m->len - (addr - m->start) ||
-			!(dir == EMU_DMA_WRITE ? m->local_write : m->local_read)))
-		return NULL;
-	return (void *)(uintptr_t)(m->host + (addr - m->start));
+	return (void *)(uintptr_t)(k->host + off);
 }
 /** emu_dma() for a queue, which uses one key as a rule: all checks, no search. */
 static inline void *
