@@ -499,7 +499,13 @@ void emu_lock(struct emu_machine *m);
 void emu_unlock(struct emu_machine *m);
 /** True when the calling thread has the lock. */
 bool emu_lock_is_mine(const struct emu_machine *m);
-struct emu_machine *emu_machine_of(struct emu_dev *dev);
+static inline struct emu_machine *
+emu_machine_of(struct emu_dev *dev)
+{
+	struct emu_dev *first = dev - dev->index;
+
+	return (struct emu_machine *)((uint8_t *)first - offsetof(struct emu_machine, dev));
+}
 /** Starts a thread of the model: signals blocked except those of the guard, affinity to all processors. 0 or -errno. */
 int emu_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void *arg);
 /** Whether the calling thread was started by emu_thread_start(). */

@@ -94,11 +94,3 @@ emu_engine_wait(struct emu_machine *m)
 		pthread_cond_wait(&m->resume, &m->mutex);
 	pthread_mutex_unlock(&m->mutex);
 }
-
-struct emu_machine *
-emu_machine_of(struct emu_dev *dev)
-{
-	struct emu_dev *first = dev - dev->index;
-
-	return (struct emu_machine *)((uint8_t *)first - offsetof(struct emu_machine, dev));
-}

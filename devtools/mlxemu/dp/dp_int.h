@@ -68,6 +68,7 @@ struct dp_port {
 	uint32_t tick_ns;	      /**< One tick of the device's clock, rounded up. */
 	struct dp_capture *capture;   /**< NULL: none. */
 	uint64_t pause_ns;	      /**< It sends nothing until then; 0: no pause frame was obeyed. */
+	bool tx_ruled;		      /**< There are rules for sent packets. */
 	uint8_t rx_tunnels, tx_tunnels; /**< DP_TUNNEL_* that its parsers know. */
 };
 
@@ -616,8 +617,6 @@ void dp_steer_fini(struct emu_dev *dev);
 void dp_steer_rx(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v, struct dp_walk *walk);
 /** What becomes of a packet that neither a rule nor the kernel's interface takes: rules of type "default". */
 void dp_steer_leftover(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v, struct dp_walk *walk);
-/** Whether there are rules for sent packets. */
-bool dp_steer_sends(const struct emu_dev *dev);
 /** What becomes of a packet that is to be sent: dropped, or sent as v->pkt is. */
 void dp_steer_tx(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v, struct dp_walk *walk);
 /** In switchdev mode: true when the eswitch sends a frame of this SQ to the uplink. */

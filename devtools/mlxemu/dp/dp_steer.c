@@ -89,14 +89,23 @@ dp_steer_fini(struct emu_dev *dev)
 	dev->steer = NULL;
 }
 
+static struct dp_table *
+tx_root(struct dp_steer *s)
+{
+	return s->root[TABLE_TX] != NULL ? s->root[TABLE_TX] : &s->table[TABLE_TX].table;
+}
+
 void
 dp_steer_changed(struct emu_dev *dev)
 {
+	struct dp_port *port = dp_port_of(dev);
 	struct dp_steer *s = dev->steer;
 	struct timespec ts;
 
 	if (s == NULL)
 		return;
+	if (port != NULL)
+		port->tx_ruled = !TAILQ_EMPTY(&tx_root(s)->rules) || tx_root(s)->miss != NULL;
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	s->changed_ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
@@ -454,20 +463,6 @@ dp_steer_leftover(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer
 	v->tir = left.tir;
 	v->also = left.also;
 	v->also_n = left.also_n;
-}
-
-static inline struct dp_table *
-tx_root(struct dp_steer *s)
-{
-	return DP_UNLIKELY(s->root[TABLE_TX] != NULL) ? s->root[TABLE_TX] : &s->table[TABLE_TX].table;
-}
-
-bool
-dp_steer_sends(const struct emu_dev *dev)
-{
-	const struct dp_table *t = tx_root(dev->steer);
-
-	return DP_UNLIKELY(!TAILQ_EMPTY(&t->rules) || t->miss != NULL);
 }
 
 void

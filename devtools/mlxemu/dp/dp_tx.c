@@ -111,7 +111,7 @@ emu_dp_why_sent(struct emu_sq *sq, const uint8_t *frame, uint32_t len, struct em
 		tx_pkt(sq, 0, &pkt, &meta, frame, len);
 		dp_why_headers(why, &pkt);
 		v = (struct dp_steer_result){.dest = DP_DEST_KERNEL, .pkt = &pkt};
-		if (dp_steer_sends(dev))
+		if (dp_port_of(dev)->tx_ruled)
 			dp_steer_tx(dev, &pkt, &v, &why->walk);
 		if (v.pkt != &pkt)
 			dp_why_changed(why, v.pkt);
@@ -141,20 +141,18 @@ discard(struct emu_dev *dev)
 	return EMU_WIRE_LOST;
 }
 
-/* Sends what steering has made of a frame. */
+/* Sends a frame of at most the port's limit. */
 static inline enum emu_wire_result
 frame_send(struct dp_wqe *w, const uint8_t *frame, uint32_t len)
 {
 	struct emu_dev *dev = w->port->dev;
 	enum emu_wire_result result;
 
-	if (DP_UNLIKELY(len > dp_frame_limit(dev)))
-		return discard(dev);
 	if (DP_UNLIKELY(dev->vf != 0 || dev->eswitch.on) && stays_inside(w, frame, len))
 		result = EMU_WIRE_SENT;
 	else
 		result = depart(w, frame, len);
-	if (result == EMU_WIRE_SENT)
+	if (DP_LIKELY(result == EMU_WIRE_SENT))
 		count_sent(&dev->stats, frame, len);
 	return result;
 }
@@ -178,6 +176,8 @@ frame_steer(struct dp_wqe *w, const uint8_t *frame, uint32_t len)
 	/* A frame that a rule drops reaches neither the vport's counters nor the port. */
 	if (v.dest == DP_DEST_DROP)
 		w->port->dev->stats.tx_dropped_by_rule++;
+	else if (v.pkt->len > dp_frame_limit(w->port->dev))
+		result = discard(w->port->dev);
 	else
 		result = frame_send(w, v.pkt->data, v.pkt->len);
 	/* A frame that is held comes here once more. */
@@ -202,16 +202,16 @@ dp_tx_frame(struct dp_wqe *w, const uint8_t *frame, uint32_t len)
 		return DP_HOLD;
 	}
 	if (DP_LIKELY(dev->link_up && len <= dp_frame_limit(dev)))
-		result = dp_steer_sends(dev) ? frame_steer(w, frame, len) : frame_send(w, frame, len);
+		result = DP_UNLIKELY(w->port->tx_ruled) ? frame_steer(w, frame, len) : frame_send(w, frame, len);
 	else
 		result = discard(dev);
-	if (result == EMU_WIRE_HOLD) {
+	if (DP_UNLIKELY(result == EMU_WIRE_HOLD)) {
 		w->q->frames_done = w->frames;
 		return DP_HOLD;
 	}
 	if (DP_UNLIKELY(w->sq->pp != NULL))
 		dp_pace_count(w, len);
-	if (result != EMU_WIRE_SENT)
+	if (DP_UNLIKELY(result != EMU_WIRE_SENT))
 		dev->stats.tx_discards++;
 	w->frames++;
 	w->bytes += len;

@@ -20,8 +20,8 @@ none_tx(struct emu_wire_port *w, const uint8_t *frame, uint32_t len)
 static enum emu_wire_result
 pair_tx(struct emu_wire_port *w, const uint8_t *frame, uint32_t len)
 {
-	if (!w->lossless) {
-		if (!w->peer->loop_on)
+	if (__builtin_expect(!w->lossless, 1)) {
+		if (__builtin_expect(!w->peer->loop_on, 1))
 			wire_dp(w->peer)->ingress(w->peer, frame, len);
 		return EMU_WIRE_SENT;
 	}
@@ -29,7 +29,7 @@ pair_tx(struct emu_wire_port *w, const uint8_t *frame, uint32_t len)
 }
 
 /* The PHY returns the frame, whatever the port is connected to. */
-static enum emu_wire_result
+static __attribute__((noinline)) enum emu_wire_result
 phy_tx(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 {
 	struct emu_wire_port *w = dev->wire;
@@ -112,9 +112,12 @@ emu_wire_tx(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 {
 	struct emu_wire_port *w = dev->wire;
 
-	if (dev->loop_on)
+	if (__builtin_expect(dev->loop_on, 0))
 		return phy_tx(dev, frame, len);
-	return w != NULL ? w->ops->tx(w, frame, len) : EMU_WIRE_LOST;
+	if (w == NULL)
+		return EMU_WIRE_LOST;
+	/* The usual cable: without an indirect call. */
+	return w->ops == &pair_ops ? pair_tx(w, frame, len) : w->ops->tx(w, frame, len);
 }
 
 unsigned
