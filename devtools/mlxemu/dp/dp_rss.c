@@ -12,7 +12,6 @@
 #define SEL_DST_IP PRM_RX_HASH_FIELDS_DST_IP
 #define SEL_SPORT PRM_RX_HASH_FIELDS_L4_SPORT
 #define SEL_DPORT PRM_RX_HASH_FIELDS_L4_DPORT
-#define SEL_FIELDS 0x3fffffffu
 
 void
 dp_toeplitz_init(struct dp_toeplitz *t, const uint8_t key[DP_RSS_KEY_BYTES])
@@ -115,7 +114,7 @@ uint32_t
 dp_rss_hash(const struct emu_tir *tir, const struct dp_toeplitz *t, const struct dp_pkt *pkt,
 	    uint8_t *hash_type)
 {
-	bool inner = pkt->tunneled && tir->tunneled_offload && (tir->inner_select & SEL_FIELDS) != 0;
+	bool inner = pkt->tunneled && tir->tunneled_offload && (tir->inner_select & DP_RSS_FIELDS) != 0;
 	const struct dp_layers *l = inner ? &pkt->inner : &pkt->outer;
 	uint32_t select = inner ? tir->inner_select : tir->outer_select, n;
 	const uint8_t *ip = pkt->data + l->l3_off, *l4 = pkt->data + l->l4_off;
@@ -123,7 +122,7 @@ dp_rss_hash(const struct emu_tir *tir, const struct dp_toeplitz *t, const struct
 	bool ports;
 
 	*hash_type = 0;
-	if (l->l3 != (SEL_L3_IPV6(select) ? DP_L3_IPV6 : DP_L3_IPV4) || (select & SEL_FIELDS) == 0)
+	if (l->l3 != (SEL_L3_IPV6(select) ? DP_L3_IPV6 : DP_L3_IPV4) || (select & DP_RSS_FIELDS) == 0)
 		return 0;
 	if (l->l3 == DP_L3_IPV4)
 		n = put_pair(in, 0, ip + 12, ip + 16, 4, select & 3, tir->symmetric);

@@ -21,6 +21,14 @@ struct dp_toeplitz {
 };
 void dp_toeplitz_init(struct dp_toeplitz *t, const uint8_t key[DP_RSS_KEY_BYTES]);
 
+/** rx_hash_field_select without the types of layers 3 and 4. */
+#define DP_RSS_FIELDS 0x3fffffffu
+/** Whether the TIR selects any fields; else dp_rss_hash() is 0, as rx_hash_type. */
+static inline bool
+dp_rss_hashes(const struct emu_tir *tir)
+{
+	return ((tir->outer_select | tir->inner_select) & DP_RSS_FIELDS) != 0;
+}
 /**
  * Hash of the packet fields that the TIR selects, and the CQE's rx_hash_type. Both are 0 if the packet does not
  * have the layer 3 protocol that the TIR selects; ports are included only if it has the layer 4 protocol.

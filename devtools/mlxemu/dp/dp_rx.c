@@ -164,7 +164,8 @@ pick_rq(struct emu_tir *tir, const struct dp_pkt *pkt, struct dp_rx *rx)
 {
 	if (!tir->indirect)
 		return tir->rq;
-	rx->hash = dp_rss_hash(tir, dp_tir_key(tir), pkt, &rx->hash_type);
+	if (dp_rss_hashes(tir))
+		rx->hash = dp_rss_hash(tir, dp_tir_key(tir), pkt, &rx->hash_type);
 	if (tir->rqt == NULL || tir->rqt->size == 0)
 		return NULL;
 	return tir->rqt->rq[rqt_entry(tir->rqt, rx->hash)];
