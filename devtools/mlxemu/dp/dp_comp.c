@@ -53,27 +53,21 @@ struct dp_comp {
 	bool titled;  /**< Enhanced layout: the last CQE was the title, or a block of it. */
 	uint16_t counter; /**< Enhanced layout: WQE counter or stride index of the first packet in the block. */
 	struct prm_cqe64 title;
-	struct prm_cqe64 compare; /**< Set bits: taken from the title. */
+	/* Of fields that some formats have in the mini CQE: the bits that are taken from the title. */
+	uint32_t tag_mask;
+	uint8_t types_mask, hash_type_mask;
 	struct prm_mini_cqe8 mini[EMU_DP_COMP_MAX];
 	TAILQ_ENTRY(dp_comp) next;
 };
 
-/*
- * Bits that must be equal in title and frame because a reader takes them from the title. Fields that
- * the mini CQE format does not have (hash or checksum, time stamp) are lost and may differ.
- */
 static void
-compare_init(struct dp_comp *s)
+masks_init(struct dp_comp *s)
 {
-	struct prm_cqe64 *c = &s->compare;
 	uint8_t format = s->cq->mini_format;
 
-	c->tls_outer_l3_tunneled = c->hds_ip_ext = 0xff;
-	c->wqe_id = c->vlan_info = 0xffff;
-	c->srqn_uidx = c->flags_rqpn = c->flow_table_metadata = UINT32_MAX;
-	c->l4_hdr_type_etc = format == MINI_L34_STRIDX ? 0 : 0xff;
-	c->sop_drop_qpn = format == MINI_FTAG_STRIDX ? 0 : UINT32_MAX;
-	c->rx_hash_type = format == MINI_HASH ? 0xff : 0;
+	s->types_mask = format == MINI_L34_STRIDX ? 0 : 0xff;
+	s->tag_mask = format == MINI_FTAG_STRIDX ? 0 : UINT32_MAX;
+	s->hash_type_mask = format == MINI_HASH ? 0xff : 0;
 }
 
 struct dp_comp *
@@ -85,7 +79,7 @@ dp_comp_new(struct emu_cq *cq)
 		return NULL;
 	s->cq = cq;
 	s->shared = dp_port_of(cq->obj.dev)->shared;
-	compare_init(s);
+	masks_init(s);
 	return s;
 }
 
@@ -111,16 +105,12 @@ hand_over(const struct emu_cq *cq, struct prm_cqe64 *to, const struct prm_cqe64 
 }
 
 static void
-write_minis(const struct dp_comp *s)
+write_minis(struct dp_comp *s)
 {
-	for (uint32_t i = 0; i < s->n; i += MINIS_PER_CQE) {
-		uint32_t left = s->n - i, take = left < MINIS_PER_CQE ? left : MINIS_PER_CQE;
-		struct prm_mini_cqe8 *to =
-			(struct prm_mini_cqe8 *)dp_cq_place(s->cq, i == 0 ? 1 : i);
-
-		memcpy(to, &s->mini[i], take * sizeof(*to));
-		memset(to + take, 0, (MINIS_PER_CQE - take) * sizeof(*to));
-	}
+	/* What an array has behind the last one is 0. */
+	memset(&s->mini[s->n], 0, (-s->n % MINIS_PER_CQE) * sizeof(s->mini[0]));
+	for (uint32_t i = 0; i < s->n; i += MINIS_PER_CQE)
+		memcpy(dp_cq_place(s->cq, i == 0 ? 1 : i), &s->mini[i], MINIS_PER_CQE * sizeof(s->mini[0]));
 }
 
 static void
@@ -155,7 +145,7 @@ at_ring_end(const struct dp_comp *s)
 	return ((s->cq->pi + s->n) & ((1u << s->cq->log_size) - 1)) == 0;
 }
 
-static void
+static __attribute__((noinline)) void
 flush(struct dp_comp *s)
 {
 	uint32_t n = s->n;
@@ -197,20 +187,26 @@ dp_comp_free(struct dp_comp *s)
 	free(s);
 }
 
+/*
+ * Title and frame must be equal in what a reader takes from the title. Fields that the mini CQE format does not have
+ * (hash or checksum, time stamp) are lost and may differ. Field by field: wider loads would wait for the stores into c.
+ */
 static inline bool
 joins(const struct dp_comp *s, const struct prm_cqe64 *c)
 {
-	uint64_t title[8], mine[8], mask[8], differs = 0;
+	const struct prm_cqe64 *t = &s->title;
+	uint32_t differs = (t->srqn_uidx ^ c->srqn_uidx) | (t->flags_rqpn ^ c->flags_rqpn) |
+			   (t->flow_table_metadata ^ c->flow_table_metadata);
 
-	memcpy(title, &s->title, sizeof(title));
-	memcpy(mine, c, sizeof(mine));
-	memcpy(mask, &s->compare, sizeof(mask));
-	for (unsigned i = 0; i < 8; i++)
-		differs |= (title[i] ^ mine[i]) & mask[i];
+	differs |= (t->sop_drop_qpn ^ c->sop_drop_qpn) & s->tag_mask;
+	differs |= (t->wqe_id ^ c->wqe_id) | (t->vlan_info ^ c->vlan_info);
+	differs |= (t->tls_outer_l3_tunneled ^ c->tls_outer_l3_tunneled) | (t->hds_ip_ext ^ c->hds_ip_ext);
+	differs |= (t->l4_hdr_type_etc ^ c->l4_hdr_type_etc) & s->types_mask;
+	differs |= (t->rx_hash_type ^ c->rx_hash_type) & s->hash_type_mask;
 	return differs == 0;
 }
 
-static void
+static inline void
 fill_mini(struct prm_mini_cqe8 *m, uint8_t format, const struct prm_cqe64 *cqe)
 {
 	uint32_t tag = be32toh(cqe->sop_drop_qpn) & 0xffffff;
@@ -245,7 +241,7 @@ fill_mini(struct prm_mini_cqe8 *m, uint8_t format, const struct prm_cqe64 *cqe)
 }
 
 /* Adds a mini CQE to the session, which ends if it is complete. */
-static void
+static inline void
 add_mini(struct dp_comp *s, const struct prm_cqe64 *cqe, uint32_t max)
 {
 	if (s->n == 0)

@@ -309,7 +309,7 @@ describe(struct prm_cqe64 *cqe, const struct emu_rq *rq, const struct dp_rx *rx,
 }
 
 /* Completes to a CQ that compresses its CQEs. */
-static bool
+static __attribute__((noinline)) bool
 complete_comp(struct emu_rq *rq, const struct dp_rx *rx, const struct dp_done *d)
 {
 	struct dp_cq *c = rq->cq->obj.dp;
@@ -347,19 +347,26 @@ complete_any(struct emu_rq *rq, const struct dp_rx *rx, const struct dp_done *d)
 	return true;
 }
 
-bool
-dp_rq_complete(struct emu_rq *rq, const struct dp_rx *rx, const struct dp_done *d)
+static __attribute__((noinline)) bool
+complete_plain(struct emu_rq *rq, const struct dp_rx *rx, const struct dp_done *d)
 {
-	struct prm_cqe64 *cqe;
+	struct prm_cqe64 *cqe = dp_cq_begin_plain(rq->cq);
 
-	if (emu_fault_at(EMU_ON_CQE_WRITE) || dp_fault_cqe())
-		return complete_any(rq, rx, d);
-	cqe = dp_cq_begin_plain(rq->cq);
 	if (DP_UNLIKELY(cqe == NULL))
 		return complete_any(rq, rx, d);
 	describe(cqe, rq, rx, d);
 	dp_cq_end_plain(rq->cq, cqe, rx->flow_tag & 0xffffff, d->counter, PRM_CQE_OPCODE_RESP_SEND);
 	return true;
+}
+
+bool
+dp_rq_complete(struct emu_rq *rq, const struct dp_rx *rx, const struct dp_done *d)
+{
+	const struct dp_cq *c = rq->cq->obj.dp;
+
+	if (emu_fault_at(EMU_ON_CQE_WRITE) || dp_fault_cqe() || DP_UNLIKELY(c == NULL))
+		return complete_any(rq, rx, d);
+	return c->comp != NULL ? complete_comp(rq, rx, d) : complete_plain(rq, rx, d);
 }
 
 void
