@@ -162,13 +162,12 @@ search(struct dp_table *t, const uint32_t key[DP_KEY_DWORDS])
 	return r;
 }
 
-static inline const struct dp_rule *
-lookup(struct dp_table *t, const struct dp_pkt *pkt)
+static __attribute__((noinline)) const struct dp_rule *
+lookup_key(struct dp_table *t, const struct dp_pkt *pkt)
 {
 	uint32_t key[DP_KEY_DWORDS];
 
-	if (t->uses != 0)
-		key_make(key, pkt, t);
+	key_make(key, pkt, t);
 	for (unsigned i = 0; i < t->uses; i++) {
 		unsigned d = t->used[i];
 
@@ -176,6 +175,13 @@ lookup(struct dp_table *t, const struct dp_pkt *pkt)
 			return search(t, key);
 	}
 	return DP_LIKELY(t->memo_valid) ? t->memo_rule : search(t, key);
+}
+
+/* Without masks there is no key to compare. */
+static inline const struct dp_rule *
+lookup(struct dp_table *t, const struct dp_pkt *pkt)
+{
+	return t->uses == 0 && t->memo_valid ? t->memo_rule : lookup_key(t, pkt);
 }
 
 /* Notes a table and the rule of it that matched. */
