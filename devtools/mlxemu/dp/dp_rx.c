@@ -217,7 +217,7 @@ to_others(struct emu_dev *dev, const struct dp_steer_result *v)
 }
 
 /* Delivers a frame to an RQ of the TIR, or counts it as out of buffer. */
-static enum emu_rx_result
+static inline enum emu_rx_result
 to_tir(struct emu_dev *dev, const struct dp_steer_result *v, const struct dp_pkt *pkt, bool may_wait)
 {
 	struct dp_rx rx = {.pkt = v->pkt, .flow_tag = v->tag};
@@ -247,7 +247,7 @@ find_dest(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result 
 		dp_steer_leftover(dev, v->pkt, v, walk);
 }
 
-static enum emu_rx_result
+static inline __attribute__((always_inline)) enum emu_rx_result
 steer(struct emu_dev *dev, const struct dp_pkt *pkt, bool may_wait)
 {
 	struct dp_steer_result v;
@@ -284,7 +284,7 @@ parse(const struct emu_dev *dev, struct dp_pkt *pkt, struct dp_meta *meta, const
 	pkt->meta = meta;
 }
 
-static enum emu_rx_result
+static inline enum emu_rx_result
 receive_here(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait)
 {
 	enum emu_rx_result result;
@@ -335,7 +335,7 @@ pause_taken(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 	return true;
 }
 
-static inline enum emu_rx_result
+static __attribute__((noinline)) enum emu_rx_result
 receive(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait)
 {
 	if (DP_UNLIKELY(dev->pause_rx || dev->pfc_rx != 0) && pause_taken(dev, frame, len))
