@@ -145,6 +145,7 @@ struct dp_rq {
 	struct emu_rq *rq;
 	struct dp_check_rq *check; /**< When buffers are watched (dp_check.c). */
 	struct dp_lro *lro;	   /**< NULL: no segment was merged yet. */
+	uint32_t wqes, stride;	   /**< Of the ring, and bytes of one. */
 	struct dp_key key;
 	bool failed;
 	TAILQ_ENTRY(dp_rq) in_failed;

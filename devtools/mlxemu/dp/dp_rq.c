@@ -45,8 +45,11 @@ rq_get(struct emu_rq *rq)
 	if (rq->obj.dp == NULL && dp_port_of(rq->obj.dev) != NULL) {
 		struct dp_rq *q = calloc(1, sizeof(*q));
 
-		if (q != NULL)
+		if (q != NULL) {
 			q->rq = rq;
+			q->wqes = 1u << rq->log_wqes;
+			q->stride = 1u << rq->log_stride_bytes;
+		}
 		rq->obj.dp = q;
 	}
 	return rq->obj.dp;
@@ -160,6 +163,15 @@ dp_rq_capacity(const struct prm_rq_wqe *seg, unsigned segs, uint32_t enough)
 	return sum;
 }
 
+/* The WQE so many behind the one at ci. */
+static inline const struct prm_rq_wqe *
+wqe_ahead(const struct emu_rq *rq, uint32_t n)
+{
+	const struct dp_rq *q = rq->obj.dp;
+
+	return (const struct prm_rq_wqe *)(rq->ring + (size_t)((rq->ci + n) & (q->wqes - 1)) * q->stride);
+}
+
 /*
  * Prefetches the next buffer. Its key is not looked up yet: assume the same distance between device
  * address and host address as for this one; a wrong guess has no effect.
@@ -167,13 +179,10 @@ dp_rq_capacity(const struct prm_rq_wqe *seg, unsigned segs, uint32_t enough)
 static inline void
 prefetch_next(const struct emu_rq *rq, const uint8_t *to, uint64_t addr)
 {
-	uint32_t mask = (1u << rq->log_wqes) - 1;
-	const struct prm_rq_wqe *next = (const struct prm_rq_wqe *)(
-		rq->ring + ((size_t)((rq->ci + PREFETCH_AHEAD) & mask) << rq->log_stride_bytes));
+	const struct prm_rq_wqe *next = wqe_ahead(rq, PREFETCH_AHEAD);
 
 	__builtin_prefetch((const void *)((uintptr_t)to + (be64toh(next->addr) - addr)), 1);
-	__builtin_prefetch(rq->ring + ((size_t)((rq->ci + PREFETCH_RING_AHEAD) & mask)
-				       << rq->log_stride_bytes));
+	__builtin_prefetch(wqe_ahead(rq, PREFETCH_RING_AHEAD));
 }
 
 /*
@@ -448,15 +457,6 @@ write_whole(struct emu_rq *rq, const struct prm_rq_wqe *seg, const struct dp_pkt
 	return true;
 }
 
-static inline const struct prm_rq_wqe *
-wqe_at_ci(const struct emu_rq *rq)
-{
-	uint32_t mask = (1u << rq->log_wqes) - 1;
-
-	return (const struct prm_rq_wqe *)(rq->ring +
-					   ((size_t)(rq->ci & mask) << rq->log_stride_bytes));
-}
-
 uint32_t
 dp_rq_largest(const struct emu_rq *rq, uint32_t enough)
 {
@@ -465,7 +465,7 @@ dp_rq_largest(const struct emu_rq *rq, uint32_t enough)
 	if (dp_rq_posted(rq) == 0 || dp_rq_posted(rq) > 1u << rq->log_wqes)
 		return 0;
 	bytes = rq->striding ? dp_mprq_largest(rq)
-			     : dp_rq_capacity(wqe_at_ci(rq), (1u << rq->log_stride_bytes) / DP_SEG_BYTES, enough);
+			     : dp_rq_capacity(wqe_ahead(rq, 0), (1u << rq->log_stride_bytes) / DP_SEG_BYTES, enough);
 	return bytes < enough ? (uint32_t)bytes : enough;
 }
 
@@ -494,13 +494,14 @@ write_frame(struct emu_rq *rq, const struct prm_rq_wqe *seg, const struct dp_rx 
 	return true;
 }
 
-static void
+static inline void
 deliver(struct emu_rq *rq, const struct dp_rx *rx)
 {
-	const struct prm_rq_wqe *seg = wqe_at_ci(rq);
+	const struct dp_rq *q = rq->obj.dp;
+	const struct prm_rq_wqe *seg = wqe_ahead(rq, 0);
 	struct dp_done done = {.counter = rq->ci, .byte_cnt = rx->pkt->len, .alone = rx->lro_segs > 1};
 
-	rq->obj.dev->stats.wqe_fetch_bytes += 1u << rq->log_stride_bytes;
+	rq->obj.dev->stats.wqe_fetch_bytes += q->stride;
 	if (!DP_LIKELY(write_whole(rq, seg, rx->pkt)) && !write_frame(rq, seg, rx, &done))
 		return;
 	dp_rq_count(rq, done.byte_cnt);
@@ -509,10 +510,12 @@ deliver(struct emu_rq *rq, const struct dp_rx *rx)
 		dp_rq_stop(rq);
 }
 
-static void
+static inline void
 to_queue(struct emu_rq *rq, const struct dp_rx *rx)
 {
-	if (DP_UNLIKELY(dp_rq_posted(rq) > 1u << rq->log_wqes))
+	const struct dp_rq *q = rq->obj.dp;
+
+	if (DP_UNLIKELY(dp_rq_posted(rq) > q->wqes))
 		refuse_producer(rq);
 	else if (rq->striding)
 		dp_mprq_deliver(rq, rx);
