@@ -494,7 +494,7 @@ struct dp_wqe {
 	uint16_t mss;
 	bool vlan_insert, swp_on;    /**< swp_on: any field of swp is set. */
 	uint16_t vlan_tpid, vlan_tci;
-	struct dp_swp swp;
+	struct dp_swp swp;	     /**< With swp_on. */
 	uint32_t metadata;	     /**< flow_table_metadata of the Ethernet segment, big-endian. */
 	uint32_t frames;	     /**< Put on the wire or dropped behind it. */
 	uint64_t bytes;

@@ -228,12 +228,13 @@ void
 dp_tx_parse(const struct dp_wqe *w, struct dp_pkt *pkt, const uint8_t *frame, uint32_t len)
 {
 	const uint8_t tag = w->vlan_insert ? DP_VLAN_BYTES / 2 : 0;
-	struct dp_swp swp = w->swp;
+	struct dp_swp swp;
 
 	if (DP_LIKELY(!w->swp_on)) {
 		dp_parse(pkt, frame, len, w->port->tx_tunnels);
 		return;
 	}
+	swp = w->swp;
 	swp.outer_l3 += swp.outer_l3 != 0 ? tag : 0;
 	swp.outer_l4 += swp.outer_l4 != 0 ? tag : 0;
 	swp.inner_l3 += swp.inner_l3 != 0 ? tag : 0;

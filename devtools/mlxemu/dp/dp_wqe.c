@@ -184,7 +184,7 @@ static enum dp_exec
 read_eth(struct dp_wqe *w, struct dp_pieces *p)
 {
 	struct prm_wqe_eth_seg eth;
-	uint32_t inline_bytes = 0, size;
+	uint32_t inline_bytes = 0, size, offsets;
 	uint16_t type;
 
 	/*
@@ -202,11 +202,15 @@ read_eth(struct dp_wqe *w, struct dp_pieces *p)
 	w->mss = be16toh(eth.mss) & PRM_WQE_ETH_SEG_MSS_MSS_MASK;
 	type = be16toh(eth.inline_hdr_sz);
 	w->vlan_insert = (type & PRM_WQE_VLAN_INSERT) != 0;
-	w->swp = (struct dp_swp){eth.swp_outer_l4_offset, eth.swp_outer_l3_offset, eth.swp_inner_l4_offset,
-				 eth.swp_inner_l3_offset, eth.swp_flags};
-	w->swp_on = (w->swp.outer_l4 | w->swp.outer_l3 | w->swp.inner_l4 | w->swp.inner_l3 | w->swp.flags) != 0;
-	if (DP_UNLIKELY(w->swp_on) && swp_refused(w))
-		return DP_ERROR;
+	/* The segment begins with the four offsets. */
+	memcpy(&offsets, &eth, sizeof(offsets));
+	w->swp_on = (offsets | eth.swp_flags) != 0;
+	if (DP_UNLIKELY(w->swp_on)) {
+		w->swp = (struct dp_swp){eth.swp_outer_l4_offset, eth.swp_outer_l3_offset, eth.swp_inner_l4_offset,
+					 eth.swp_inner_l3_offset, eth.swp_flags};
+		if (swp_refused(w))
+			return DP_ERROR;
+	}
 	if (w->vlan_insert && !w->sq->obj.dev->profile->wqe_vlan_insert)
 		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
 				     "VLAN insertion is not a capability of this device");
@@ -221,29 +225,10 @@ read_eth(struct dp_wqe *w, struct dp_pieces *p)
 	if (size > w->end - w->pos)
 		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
 				     "inline header beyond the end of the WQE");
-	add_inline(w, p, w->pos + ETH_INLINE_OFF, inline_bytes);
+	if (inline_bytes != 0)
+		add_inline(w, p, w->pos + ETH_INLINE_OFF, inline_bytes);
 	w->pos += size;
 	return DP_DONE;
-}
-
-static enum dp_exec
-execute_send(struct dp_wqe *w)
-{
-	struct dp_pieces p;
-	enum dp_exec done;
-
-	dp_pieces_init(&p);
-	done = read_eth(w, &p);
-	if (done == DP_DONE)
-		done = check_inline_mode(w, p.bytes);
-	while (done == DP_DONE && w->pos != w->end)
-		done = dp_wqe_data(w, &p, DP_MAX_FRAME);
-	if (done != DP_DONE)
-		return done;
-	if (p.bytes < DP_ETH_BYTES)
-		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR,
-				     "frame shorter than an Ethernet header");
-	return dp_tx_pieces(w, &p);
 }
 
 static enum dp_exec
@@ -286,6 +271,30 @@ plain_frame(struct dp_wqe *w, const uint8_t **data, uint32_t *len)
 	w->read_bytes += *len;
 	w->pos += DP_SEG_BYTES;
 	return true;
+}
+
+static enum dp_exec
+execute_send(struct dp_wqe *w)
+{
+	const uint8_t *data;
+	struct dp_pieces p;
+	enum dp_exec done;
+	uint32_t len;
+
+	dp_pieces_init(&p);
+	done = read_eth(w, &p);
+	if (done == DP_DONE)
+		done = check_inline_mode(w, p.bytes);
+	if (DP_LIKELY(done == DP_DONE && p.n == 0 && w->end - w->pos == DP_SEG_BYTES && plain_frame(w, &data, &len)))
+		return dp_tx_frame(w, data, len);
+	while (done == DP_DONE && w->pos != w->end)
+		done = dp_wqe_data(w, &p, DP_MAX_FRAME);
+	if (done != DP_DONE)
+		return done;
+	if (p.bytes < DP_ETH_BYTES)
+		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR,
+				     "frame shorter than an Ethernet header");
+	return dp_tx_pieces(w, &p);
 }
 
 /*
