@@ -156,7 +156,7 @@ mdv_vfio_fec_set(struct mdv_dev *dev, uint32_t mode)
 		return ret;
 	/* It takes effect with a new link (Linux, mlx5_toggle_port_link()). */
 	ret = dev->port->up_set(dev, false);
-	up = dev->port->up_set(dev, true);
+	up = mdv_vfio_up_again(dev);
 	return ret != 0 ? ret : up;
 }
 

@@ -70,5 +70,7 @@ int mdv_vfio_module_read(struct mdv_dev *dev, uint32_t offset, uint32_t bytes, u
 int mdv_vfio_fec_caps(struct mdv_dev *dev, struct mdv_fec_cap caps[MDV_FEC_SPEEDS]);
 int mdv_vfio_fec_get(struct mdv_dev *dev, uint32_t *mode);
 int mdv_vfio_fec_set(struct mdv_dev *dev, uint32_t mode);
+/** Sets the port up that the caller has set down, if refused once more. 0 or a negative errno. */
+int mdv_vfio_up_again(struct mdv_dev *dev);
 
 #endif /* MDV_VFIO_H */

@@ -54,23 +54,37 @@ vfio_up_get(struct mdv_dev *dev, bool *up)
 	return 0;
 }
 
+static int
+admin_status_write(struct mdv_dev *dev, bool up)
+{
+	struct prm_paos_reg paos = { 0 };
+
+	prm_paos_reg_set_admin_status(&paos, up ? PRM_PORT_STATUS_UP : PRM_PORT_STATUS_DOWN);
+	prm_paos_reg_set_ase(&paos, 1);
+	return paos_access(dev, PRM_ACCESS_REG_OP_WRITE, &paos);
+}
+
 /* The port of a virtual function stays as it is (as Linux, mlx5/core/en_main.c, mlx5e_modify_admin_state()). */
 static int
 vfio_up_set(struct mdv_dev *dev, bool up)
 {
-	struct prm_paos_reg paos = { 0 };
 	int ret;
 
 	if (dev->caps.vf) {
 		MDV_LOG(INFO, dev->name, "a virtual function cannot set the port %s", up ? "up" : "down");
 		return 0;
 	}
-	prm_paos_reg_set_admin_status(&paos, up ? PRM_PORT_STATUS_UP : PRM_PORT_STATUS_DOWN);
-	prm_paos_reg_set_ase(&paos, 1);
-	ret = paos_access(dev, PRM_ACCESS_REG_OP_WRITE, &paos);
+	ret = admin_status_write(dev, up);
 	if (ret != 0)
 		return MDV_FAIL_DEV(dev, -ret, "cannot set the port %s: %s", up ? "up" : "down", mdv_errno_name(-ret));
 	return 0;
+}
+
+/* One refusal does not leave a port down that was set down for a moment only. */
+int
+mdv_vfio_up_again(struct mdv_dev *dev)
+{
+	return !dev->caps.vf && admin_status_write(dev, true) == 0 ? 0 : vfio_up_set(dev, true);
 }
 
 static int
@@ -145,7 +159,7 @@ vfio_loopback_set(struct mdv_dev *dev, bool on)
 		return ret;
 	prm_pplr_reg_set_lb_en(&pplr, on ? PRM_PPLR_LB_PHY_LOCAL : 0);
 	ret = pplr_access(dev, PRM_ACCESS_REG_OP_WRITE, &pplr);
-	up = vfio_up_set(dev, true);
+	up = mdv_vfio_up_again(dev);
 	return ret != 0 ? ret : up;
 }
 
