@@ -113,7 +113,7 @@ expect_line(struct cell *c)
 		expect(c, strstr(line, strerrorname_np(c->hit.err)) != NULL ||
 			  strstr(line, strerror(c->hit.err)) != NULL ||
 			  strstr(line, c->hit.err == ENODEV ? "no RDMA device" : "no memory") != NULL ||
-			  strstr(line, "no room") != NULL ||
+			  strstr(line, "no room") != NULL || strstr(line, "is in use") != NULL ||
 			  strstr(line, "cannot be read") != NULL,
 		       "line names neither %s nor %s: %s", name, strerrorname_np(c->hit.err), line);
 }
@@ -225,7 +225,7 @@ cell_run(struct cell *c)
 {
 	cell_prepare(c);
 	log_clear();
-	if (!expect(c, c->kind->arm(c->k, c->variant) == 0, "could not be armed"))
+	if (!expect(c, c->kind->arm(c->op, c->k, c->variant) == 0, "could not be armed"))
 		return;
 	c->rc = operate(c->op);
 	c->kind->disarm(c->variant, &c->hit);
@@ -352,14 +352,20 @@ set_up(void)
 		printf("FAILED no device, or no control socket\n%s\n", log_text());
 		return -ENODEV;
 	}
-	for (unsigned int i = 0; i < RTE_DIM(libraries); i++) {
+	/* libmlx5 does not survive everything when it drives the device itself: see calls_of() in sweep_kinds.c. */
+	for (unsigned int i = 0; i < (sweep_vfio() ? 2 : RTE_DIM(libraries)); i++) {
 		/* The library's ioctl() is the emulated kernel's matter. */
 		if (hostfail_attach(libraries[i], i < 2) > 0)
 			continue;
 		printf("FAILED %s is not loaded\n", libraries[i]);
 		return -ENOENT;
 	}
-	if (kinds_init() != 0 || references_take() != 0)
+	/* Through VFIO a device is open once. */
+	if (level_reach(LEVEL_NONE) != 0 || kinds_init() != 0) {
+		printf("FAILED the library cannot open the device\n%s\n", log_text());
+		return -EIO;
+	}
+	if (references_take() != 0)
 		return -EIO;
 	ledger_begin();
 	return 0;
@@ -384,7 +390,7 @@ sweep(const char *kinds, const char *only, FILE *out)
 		if (!names(kinds, sweep_kinds[i].name))
 			continue;
 		for (unsigned int j = 0; j < sweep_nb_ops; j++)
-			if ((only == NULL || names(only, sweep_ops[j].name)) &&
+			if ((only == NULL || names(only, sweep_ops[j].name)) && (sweep_vfio() || !sweep_ops[j].vfio) &&
 			    (sweep_ops[j].always || !sweep_kinds[i].teardown))
 				row_run(&sweep_kinds[i], &sweep_ops[j], out);
 	}

@@ -47,14 +47,18 @@ struct op {
 	bool silent;
 	/** Has no way to say that it failed, or must go on. */
 	bool always;
+	/** Only through VFIO: else the kernel does it. */
+	bool vfio;
 };
 extern const struct op sweep_ops[];
 extern const unsigned int sweep_nb_ops;
 
 /** Brings the port to a level, 0 or a negative errno. */
 int level_reach(enum level level);
-/** Opens and closes the device by the library alone; 0 or a negative errno. */
-int library_open(void);
+/** Whether the device is opened through VFIO: no kernel's driver, and no interface. */
+bool sweep_vfio(void);
+/** Opens the device by the library alone; NULL: failed. */
+struct ibv_context *library_open(void);
 /** The level reached. */
 extern enum level level_now;
 
@@ -104,8 +108,8 @@ struct kind {
 	const char *name;
 	unsigned int nb_variants;
 	const char *(*variant)(unsigned int i);
-	/** The k-th thing (0: the next) is refused, in variant i. 0 or a negative errno. */
-	int (*arm)(unsigned int k, unsigned int i);
+	/** The k-th thing of op (0: the next) is refused, in variant i. 0 or a negative errno. */
+	int (*arm)(const struct op *op, unsigned int k, unsigned int i);
 	void (*disarm)(unsigned int i, struct hit *hit);
 	/** Whether op may succeed although this was refused, as the k-th thing. */
 	bool (*tolerated)(const struct op *op, unsigned int k, const struct hit *hit);

@@ -2,12 +2,13 @@
 # Copyright 2026 The mlxpmd Authors
 """The fault matrix: runs the sweep's kinds, two at a time, and writes down how the cells came out.
 
-Usage: sweep.py PROGRAM [KIND...]
+Usage: sweep.py PROGRAM [--vfio] [KIND...]
        sweep.py PROGRAM --once OPERATION[,OPERATION...] [FEATURES]
 
---once: these operations alone, each request refused once, in ways that take turns; no tables.
-FEATURES: plain, or `lro` or `compressed`: devargs and offloads that sweep_ops.c lists.
-The tables go to fault-matrix.rst and fault-matrix.json in the folder of the program. In the short
+--vfio: the device is opened through VFIO.
+--once: these operations alone, or `all`, each request refused once, in ways that take turns; no tables.
+FEATURES: plain, or `lro`, `compressed` or `vfio`: devargs and offloads that sweep_ops.c lists.
+The tables go to fault-matrix.rst and fault-matrix.json (fault-matrix-vfio.*) in the folder of the program. In the short
 form of the tests (MLXPMD_SHORT) each way of refusing takes every fourth request, all eight of them
 together each request twice.
 """
@@ -25,7 +26,9 @@ import e2e  # noqa: E402
 from e2e import check  # noqa: E402
 
 PROGRAM = pathlib.Path(sys.argv[1])
-KINDS = sys.argv[2:] or ["ioctl", "command", "host", "value", "destroy", "interface"]
+VFIO = sys.argv[2:3] == ["--vfio"] or sys.argv[-1] == "vfio"
+KINDS = sys.argv[2 + (sys.argv[2:3] == ["--vfio"]):] or ["ioctl", "command", "host", "value", "destroy"] + (
+    [] if VFIO else ["interface"])
 SHORT = bool(os.environ.get("MLXPMD_SHORT"))
 # Short, it runs on machines of which nothing is known.
 LIMIT_S = 500 if SHORT else 300
@@ -45,13 +48,14 @@ STOCK = sorted(pathlib.Path(LIBRARIES).glob("dpdk/pmds-*/librte_net_mlx5.so"))
 
 
 def sweep(kind, name=None, operations=()):
-    rows = PROGRAM.parent / f"sweep-{name or kind}.json"
+    name = name or kind + ("-vfio" if VFIO else "")
+    rows = PROGRAM.parent / f"sweep-{name}.json"
     rows.unlink(missing_ok=True)
     args = e2e.eal(ports=0) + ["-a", "0000:ff:1f.7", "--file-prefix",
-                               e2e.testlib.runtime_dir_removed(f"sweep{name or kind}{os.getpid()}")]
+                               e2e.testlib.runtime_dir_removed(f"sweep{name}{os.getpid()}")]
     args = ["-d", str(STOCK[0])] + args
     result = e2e.emu([PROGRAM, *args, "--", kind, rows, *operations], ports=1, wires=["loop"], audit=False,
-                     timeout=LIMIT_S)
+                     extra=["--open", "vfio"] if VFIO else [], timeout=LIMIT_S)
     text = rows.read_text() if rows.exists() else ""
     return result, [json.loads(line) for line in text.splitlines()]
 
@@ -78,9 +82,10 @@ def report(rows, seconds):
     detail = table(["kind", "operation", "requests", "cells", "passed", "ms"],
                    [[row[key] for key in ("kind", "operation", "requests", "cells", "passed", "ms")]
                     for row in rows if row["cells"]])
-    (PROGRAM.parent / "fault-matrix.rst").write_text(
+    matrix = PROGRAM.parent / ("fault-matrix-vfio" if VFIO else "fault-matrix")
+    matrix.with_suffix(".rst").write_text(
         "Fault matrix\n============\n\n" + short + "\nBy operation\n------------\n\n" + detail)
-    (PROGRAM.parent / "fault-matrix.json").write_text(json.dumps(rows, indent=1))
+    matrix.with_suffix(".json").write_text(json.dumps(rows, indent=1))
     print(short)
     return cells, passed
 
@@ -88,10 +93,12 @@ def report(rows, seconds):
 def once(operations):
     os.environ["SWEEP_STRIDE"] = "0"
     name = f"once-{os.environ['SWEEP_FEATURES']}-" + operations.partition(",")[0].replace(" ", "-")
-    result, rows = sweep(",".join(kind for kind in MEANING if kind != "value"), name, [operations])
+    some = [] if operations == "all" else operations.split(",")
+    kinds = [kind for kind in MEANING if kind != "value" and not (VFIO and kind == "interface")]
+    result, rows = sweep(",".join(kinds), name, [",".join(some)] if some else [])
     check(result.status == 0, f"exit status {result.status}\n{result.out[-8000:]}")
     cells, passed = (sum(row[key] for row in rows) for key in ("cells", "passed"))
-    check({row["operation"] for row in rows} == set(operations.split(",")), f"not all of {operations}")
+    check(not some or {row["operation"] for row in rows} == set(some), f"not all of {operations}")
     check(cells == passed > 0, f"{passed} of {cells} cells passed")
     print(f"{cells} cells")
 
@@ -107,6 +114,7 @@ def run():
         os.environ["SWEEP_FEATURES"] = (KINDS[2:] or ["plain"])[0]
         once(KINDS[1])
         return
+    os.environ["SWEEP_FEATURES"] = "vfio" if VFIO else "plain"
     if SHORT:
         os.environ["SWEEP_STRIDE"] = "4"
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:

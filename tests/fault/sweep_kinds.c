@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <infiniband/verbs.h>
 #include <rte_common.h>
 
 #include "ctl.h"
@@ -78,10 +79,11 @@ command_variant(unsigned int i)
 }
 
 static int
-command_arm(unsigned int k, unsigned int i)
+command_arm(const struct op *op, unsigned int k, unsigned int i)
 {
 	char rule[128];
 
+	(void)op;
 	snprintf(rule, sizeof(rule), "on cmd.entry after %u count 1 do fail status=%s", k,
 		 statuses[i].name);
 	return ctl_fault_add(rule);
@@ -97,6 +99,17 @@ static bool
 command_destroys(const struct hit *hit)
 {
 	return begins(hit->name, "DESTROY_") || begins(hit->name, "DEALLOC_") || begins(hit->name, "DELETE_");
+}
+
+/* Through VFIO link and counters are read from the device: unknown then. What sets a register must not be refused. */
+static bool
+read_tolerated(const struct hit *hit)
+{
+	const char *line;
+
+	if (strcmp(hit->name, "ACCESS_REGISTER") == 0)
+		return log_complaints(&line) == 0 || strstr(line, "op_mod READ") != NULL;
+	return strcmp(hit->name, "QUERY_VPORT_STATE") == 0;
 }
 
 static bool
@@ -123,14 +136,21 @@ command_tolerated(const struct op *op, unsigned int k, const struct hit *hit)
 
 	if (strcmp(requests_of(op), "probe") == 0 && k < library_commands)
 		return true;
+	if (sweep_vfio() && read_tolerated(hit))
+		return true;
 	/* What is taken down is taken down again. */
 	return command_destroys(hit) || listed(spared, RTE_DIM(spared), op, hit);
 }
 
-/* libibverbs takes EIO of a destroy for a removed device, and returns success. */
+/*
+ * libibverbs takes EIO of a destroy for a removed device, and returns success. Of its own objects libmlx5 tries once,
+ * when a device is closed that it has opened through VFIO.
+ */
 static bool
 command_lost(const struct hit *hit)
 {
+	if (sweep_vfio() && (strcmp(hit->name, "DEALLOC_UAR") == 0 || strcmp(hit->name, "DESTROY_EQ") == 0))
+		return true;
 	return command_destroys(hit) && hit->err == EIO;
 }
 
@@ -141,6 +161,17 @@ static const struct named ioctl_errors[] = {
 	{ "ENODEV", ENODEV }, { "ENOMEM", ENOMEM }, { "EFAULT", EFAULT },
 };
 
+/*
+ * Through VFIO: memory for the device. Not while libmlx5 opens it, which uses a buffer of commands that it has freed
+ * if it cannot map the larger one instead (mlx5_vfio.c, mlx5_vfio_enlarge_cmd_msg()), and not unmapping, for which it
+ * has no way to fail.
+ */
+static const char *
+calls_of(void)
+{
+	return sweep_vfio() ? "match method=VFIO_IOMMU_MAP_DMA" : "";
+}
+
 static const char *
 ioctl_variant(unsigned int i)
 {
@@ -148,11 +179,13 @@ ioctl_variant(unsigned int i)
 }
 
 static int
-ioctl_arm(unsigned int k, unsigned int i)
+ioctl_arm(const struct op *op, unsigned int k, unsigned int i)
 {
 	char rule[128];
 
-	snprintf(rule, sizeof(rule), "on ioctl after %u count 1 do fail errno=%s", k,
+	if (sweep_vfio() && strcmp(requests_of(op), "probe") == 0)
+		k += library_calls;
+	snprintf(rule, sizeof(rule), "on ioctl %s after %u count 1 do fail errno=%s", calls_of(), k,
 		 ioctl_errors[i].name);
 	return ctl_fault_add(rule);
 }
@@ -187,6 +220,7 @@ ioctl_tolerated(const struct op *op, unsigned int k, const struct hit *hit)
 		{ "probe", "ex_query_device" },
 		{ "probe", "MLX5_QUERY_PORT" }, /* Then the vport is the first. */
 		{ "probe", "reg_mr" },		/* Done again when the mempool is used. */
+		{ "probe", "VFIO_IOMMU_MAP_DMA" }, /* The same. */
 		{ "probe", "DEVX_GENERAL_CMD" },
 		{ "rx queue stop", "DEVX_OBJ_QUERY" }, /* Reset from the state that is remembered. */
 		{ "tx queue stop", "DEVX_OBJ_QUERY" },
@@ -198,7 +232,7 @@ ioctl_tolerated(const struct op *op, unsigned int k, const struct hit *hit)
 		{ "xstats reset", "DEVX_GENERAL_CMD" },
 	};
 
-	if (strcmp(requests_of(op), "probe") == 0 && k < library_calls)
+	if (!sweep_vfio() && strcmp(requests_of(op), "probe") == 0 && k < library_calls)
 		return true;
 	return ioctl_destroys(hit) || listed(spared, RTE_DIM(spared), op, hit);
 }
@@ -228,8 +262,9 @@ interface_variant(unsigned int i)
 }
 
 static int
-interface_arm(unsigned int k, unsigned int i)
+interface_arm(const struct op *op, unsigned int k, unsigned int i)
 {
+	(void)op;
 	hostfail_arm(k, interface_errors[i].err);
 	return 0;
 }
@@ -289,8 +324,9 @@ host_variant(unsigned int i)
 }
 
 static int
-host_arm(unsigned int k, unsigned int i)
+host_arm(const struct op *op, unsigned int k, unsigned int i)
 {
+	(void)op;
 	(void)i;
 	hostfail_arm(k, 0);
 	return 0;
@@ -315,8 +351,15 @@ host_tolerated(const struct op *op, unsigned int k, const struct hit *hit)
 		{ "xstats", "calloc", "librte_common_mlx5dv" },
 		{ "xstats reset", "calloc", "librte_common_mlx5dv" },
 	};
+	/* The device's descriptor and registers: without events of its release, and without its clock. */
+	static const struct spared spared_vfio[] = {
+		{ "probe", "opendir", "librte_common_mlx5dv" },
+		{ "probe", "fopen64", "librte_common_mlx5dv" },
+	};
 
 	(void)k;
+	if (sweep_vfio() && listed(spared_vfio, RTE_DIM(spared_vfio), op, hit))
+		return true;
 	return listed(spared, RTE_DIM(spared), op, hit);
 }
 
@@ -372,10 +415,11 @@ destroy_variant(unsigned int i)
 }
 
 static int
-destroy_arm(unsigned int k, unsigned int i)
+destroy_arm(const struct op *op, unsigned int k, unsigned int i)
 {
 	char rule[128];
 
+	(void)op;
 	snprintf(rule, sizeof(rule), "on cmd.entry match op=%s after %u count 3 do fail "
 		 "status=BAD_RES_STATE", destroys[i], k);
 	return ctl_fault_add(rule);
@@ -422,22 +466,20 @@ static int
 count_opening(const char *rule, unsigned int *seen)
 {
 	struct ctl_fault fault;
-	int rc = ctl_fault_add(rule);
+	struct ibv_context *context = ctl_fault_add(rule) == 0 ? library_open() : NULL;
 
-	if (rc == 0)
-		rc = library_open();
 	ctl_fault_get(&fault);
 	ctl_fault_clear();
 	*seen = fault.seen;
-	return rc;
+	return context != NULL ? -ibv_close_device(context) : -ENODEV;
 }
 
 int
 kinds_init(void)
 {
-	int rc = count_opening("on cmd.entry after 1000000 do fail status=BAD_OP",
-			       &library_commands);
+	char calls[128];
+	int rc = count_opening("on cmd.entry after 1000000 do fail status=BAD_OP", &library_commands);
 
-	return rc != 0 ? rc : count_opening("on ioctl after 1000000 do fail errno=EIO",
-					    &library_calls);
+	snprintf(calls, sizeof(calls), "on ioctl %s after 1000000 do fail errno=EIO", calls_of());
+	return rc != 0 ? rc : count_opening(calls, &library_calls);
 }

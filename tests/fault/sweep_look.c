@@ -155,9 +155,12 @@ heap_ledger(char *text, size_t bytes)
 			heap_pieces() - pieces_lost, zones);
 }
 
-/* The library keeps the UARs of send queues for the next ones until the device is closed. */
+/*
+ * The library keeps the UARs of send queues for the next ones until the device is closed. Through VFIO the driver keeps
+ * the table that it has made the root.
+ */
 static void
-without_uars(json_t *ledger)
+without_kept(json_t *ledger)
 {
 	json_t *port;
 	size_t i;
@@ -166,6 +169,8 @@ without_uars(json_t *ledger)
 	json_array_foreach(json_object_get(ledger, "ports"), i, port) {
 		json_object_del(port, "mappings");
 		json_object_del(json_object_get(port, "objects"), "UAR");
+		if (level_now != LEVEL_STARTED)
+			json_object_del(json_object_get(port, "objects"), "flow table");
 	}
 }
 
@@ -177,7 +182,7 @@ ledger_take(char *text, size_t bytes)
 	char *device;
 
 	if (level_now != LEVEL_NONE)
-		without_uars(reply);
+		without_kept(reply);
 	device = reply != NULL ? json_dumps(reply, JSON_COMPACT) : NULL;
 
 	/* Rings of a started port hold mbufs, how many depends on what went through them. */
@@ -248,6 +253,7 @@ interface_state(char *text, size_t bytes)
 void
 port_state_take(char *text, size_t bytes)
 {
+	struct rte_eth_fc_conf pause = { 0 };
 	struct rte_ether_addr mac;
 	uint16_t mtu = 0;
 	size_t used;
@@ -264,7 +270,8 @@ port_state_take(char *text, size_t bytes)
 			RTE_ETHER_ADDR_BYTES(&mac), mtu, rte_eth_promiscuous_get(SWEEP_PORT),
 			rte_eth_allmulticast_get(SWEEP_PORT));
 	used += interface_state(text + used, bytes - used);
-	used += snprintf(text + used, bytes - used, "flows %u, ", flows_count());
+	(void)rte_eth_dev_flow_ctrl_get(SWEEP_PORT, &pause);
+	used += snprintf(text + used, bytes - used, "pause %d, flows %u, ", pause.mode, flows_count());
 	if (level_now > LEVEL_PROBED)
 		rss_state(text + used, bytes - used);
 }

@@ -27,6 +27,7 @@ static const struct features {
 	{ "lro", STRIDING, RTE_ETH_RX_OFFLOAD_TIMESTAMP | RTE_ETH_RX_OFFLOAD_TCP_LRO | RTE_ETH_RX_OFFLOAD_SCATTER,
 	  RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_VXLAN_TNL_TSO | RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM },
 	{ "compressed", STRIDING INLINE ",rxq_cqe_comp_en=1", RTE_ETH_RX_OFFLOAD_RSS_HASH, RTE_ETH_TX_OFFLOAD_TCP_TSO },
+	{ "vfio", ",open=vfio", RTE_ETH_RX_OFFLOAD_TIMESTAMP, 0 },
 };
 static const struct rte_eth_conf port_conf = {
 	.rxmode = {
@@ -54,12 +55,19 @@ features_selected(void)
 	return &features[0];
 }
 
+bool
+sweep_vfio(void)
+{
+	return strstr(features_selected()->devargs, "open=vfio") != NULL;
+}
+
 static int
 do_probe(void)
 {
+	const char *clock = sweep_vfio() ? "raw" : "page";
 	char devargs[256];
 
-	snprintf(devargs, sizeof(devargs), SWEEP_PCI ",clock=page,stats_age_ms=0%s", features_selected()->devargs);
+	snprintf(devargs, sizeof(devargs), SWEEP_PCI ",clock=%s,stats_age_ms=0%s", clock, features_selected()->devargs);
 	/*
 	 * The quality of the host clock depends on the load of the machine, and may cause a log line. For
 	 * statistics the device is queried by the reader: during that operation, and at no other time.
@@ -163,20 +171,19 @@ all_queues_set_up(void)
 	return rc == 0 ? do_stop() : rc;
 }
 
-int
+struct ibv_context *
 library_open(void)
 {
+	struct mlx5dv_vfio_context_attr vfio = { .pci_name = SWEEP_PCI };
 	struct mlx5dv_context_attr attr = { .flags = MLX5DV_CONTEXT_FLAGS_DEVX };
-	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_device **list = sweep_vfio() ? mlx5dv_get_vfio_device_list(&vfio) : ibv_get_device_list(NULL);
 	struct ibv_context *context = NULL;
 
 	if (list != NULL && list[0] != NULL)
-		context = mlx5dv_open_device(list[0], &attr);
-	if (context != NULL)
-		ibv_close_device(context);
+		context = sweep_vfio() ? ibv_open_device(list[0]) : mlx5dv_open_device(list[0], &attr);
 	if (list != NULL)
 		ibv_free_device_list(list);
-	return context != NULL ? 0 : -ENODEV;
+	return context;
 }
 
 static int (*const level_up[NB_LEVELS])(void) = {
@@ -486,6 +493,46 @@ undo_fec(void)
 }
 
 static int
+pause_set(enum rte_eth_fc_mode mode)
+{
+	struct rte_eth_fc_conf conf = { .mode = mode };
+
+	return rte_eth_dev_flow_ctrl_set(SWEEP_PORT, &conf);
+}
+
+static int
+do_pause(void)
+{
+	return pause_set(RTE_ETH_FC_RX_PAUSE);
+}
+
+static int
+undo_pause(void)
+{
+	return pause_set(RTE_ETH_FC_NONE);
+}
+
+static int
+pfc_set(enum rte_eth_fc_mode mode)
+{
+	struct rte_eth_pfc_conf conf = { .fc = { .mode = mode }, .priority = 3 };
+
+	return rte_eth_dev_priority_flow_ctrl_set(SWEEP_PORT, &conf);
+}
+
+static int
+do_pfc(void)
+{
+	return pfc_set(RTE_ETH_FC_FULL);
+}
+
+static int
+undo_pfc(void)
+{
+	return pfc_set(RTE_ETH_FC_NONE);
+}
+
+static int
 do_info(void)
 {
 	struct rte_eth_dev_info info;
@@ -552,6 +599,8 @@ const struct op sweep_ops[] = {
 	{ "rate limit", THERE(do_rate, undo_rate) },
 	{ "rate limit off", RUNNING, .prepare = do_rate, .run = undo_rate, .undo = rate_again },
 	{ "fec", THERE(do_fec, undo_fec), .silent = true },
+	{ "flow control", THERE(do_pause, undo_pause) },
+	{ "priority flow control", THERE(do_pfc, undo_pfc), .vfio = true },
 	{ "flow create", THERE(do_flow_rss, undo_flow) },
 	{ "flow create jump", THERE(do_flow_jump, undo_flow) },
 	{ "flow create group", THERE(do_flow_group, undo_flow) },

@@ -73,6 +73,9 @@ aftermath(const char *before)
 
 	if (level_reach(LEVEL_NONE) != 0)
 		return "does not go down";
+	/* No kernel has the object's right number: the driver keeps the memory of what it could not destroy. */
+	if (sweep_vfio())
+		ledger_forgive();
 	ledger_take(now, sizeof(now));
 	if (strcmp(now, before) != 0)
 		return "something is left";
