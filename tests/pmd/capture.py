@@ -136,8 +136,40 @@ def matched(got, true, quality_ns):
     return worst
 
 
+def reader(*command):
+    """What a program that reads captures prints; None: it is not installed."""
+    if not shutil.which(command[0]):
+        print(f"{command[0]} is not installed: not checked")
+        return None
+    done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S, check=True)
+    return done.stdout
+
+
+def comments(path):
+    """All comments of a file as Wireshark reads them: of the section, the interfaces, the statistics."""
+    # As packets it shows those of packets alone.
+    text = reader("tshark", "-X", "read_format:MIME Files Format", "-r", path, "-T", "fields", "-E", "aggregator=|",
+                  "-e", "pcapng.options.option.data.comment")
+    return text and text.strip().split("|")
+
+
+def readers(got, g):
+    """tcpdump, tshark and capinfos: packets, times to the nanosecond, and the quality of the clock."""
+    text = reader("tcpdump", "-nr", got)
+    check(text is None or len(text.splitlines()) == len(g.packets), f"tcpdump: {text and text[:500]}")
+    text = reader("tshark", "-r", got, "-T", "fields", "-e", "frame.time_epoch", "-e", "frame.interface_name")
+    expected = [f"{ns // 10**9}.{ns % 10**9:09d}\tmlxemu0np0" for _, ns, _, _, _ in g.packets]
+    check(text is None or text.splitlines() == expected, f"tshark: {text and text[:500]}, not {expected[:10]}")
+    quality = g.interfaces[0][1][1].decode()
+    text = reader("capinfos", got)
+    words = ("File timestamp precision:  nanoseconds (9)", "Time resolution = 0x09", f"Comment = {quality}",
+             f"Capture comment:     {g.comment}", f"Number of packets:   {len(g.packets)}")
+    check(text is None or all(word in text for word in words), f"capinfos: {words}\n{text}")
+    check(comments(got) in (None, [g.comment, quality, *(comment for _, comment, _ in g.stats)]), comments(got))
+
+
 def equal(rig, work):
-    """Frames, times and statistics of a capture that a signal ends; tshark and tcpdump read it."""
+    """Frames, times and statistics of a capture that a signal ends; other programs read it."""
     got = work / "got.pcapng"
     rig.testpmd.cmd("set fwd rxonly")
     rig.testpmd.cmd("start")
@@ -155,12 +187,7 @@ def equal(rig, work):
     number, comment, counts = g.stats[-1]
     check(number == 0 and counts == {4: 2001, 5: 0, 6: 2001, 8: 2001} and "uncertainty" in comment, f"{g.stats}")
     check(f"Port 0 of dpdk-testpmd, process {rig.client.hello['pid']}, DPDK" in g.comment, g.comment)
-    for reader, args in (("tcpdump", ("-nr",)), ("tshark", ("-nr",))):
-        if shutil.which(reader):
-            done = subprocess.run([reader, *args, got], capture_output=True, text=True, timeout=WAIT_S, check=True)
-            check(len(done.stdout.splitlines()) == 2001, f"{reader}: {done.stdout[:500]}{done.stderr}")
-        else:
-            print(f"{reader} is not installed: not checked")
+    readers(got, g)
     print(f"2001 frames equal to the emulator's, times within {worst} ns, stated {clock['uncertainty_ns']} ns")
 
 
@@ -210,8 +237,9 @@ def step(rig, work):
         check(e2e.testlib.await_until(lambda: size(got) > before, WAIT_S), "the step is not in the file")
         rig.inject(5)
     rig.testpmd.cmd("stop")
-    comments = [comment for _, comment, _ in Pcapng(got).stats]
-    check(len(comments) >= 2 and all(" 1 steps and " in comment for comment in comments[-2:]), comments)
+    texts = [comment for _, comment, _ in Pcapng(got).stats]
+    check(len(texts) >= 2 and all(" 1 steps and " in text for text in texts[-2:]), texts)
+    check(comments(got) is None or comments(got)[-2:] == texts[-2:], comments(got))
     check(" 1 steps and " in out[0] and ", 0 steps" in Pcapng(got).interfaces[0][1][1].decode(), out[0])
 
 
