@@ -138,3 +138,28 @@ case_no_pacing(unsigned port)
 	CHECK(alloc(&c, 1000, 0) == NULL && errno == EOPNOTSUPP);
 	client_close(&c);
 }
+
+/*
+ * The firmware refuses to free an entry, by rules of the test: the kernel ignores it, and has forgotten the rate
+ * (Linux, rl.c, mlx5_rl_entry_put(), find_rl_entry()).
+ */
+void
+case_pacing_kept(unsigned port)
+{
+	struct mlx5dv_pp *a, *b;
+	struct client c;
+
+	client_open(&c, port);
+	a = alloc(&c, 1000, 0);
+	CHECK(a != NULL && a->index == 1);
+	mlx5dv_pp_free(a);
+	a = alloc(&c, 2000, 0);
+	b = alloc(&c, 1000, 0);
+	CHECK(a != NULL && a->index == 1 && b != NULL && b->index == 2);
+	mlx5dv_pp_free(a);
+	a = alloc(&c, 1000, 0);
+	CHECK(a != NULL && a->index == 2);
+	mlx5dv_pp_free(a);
+	mlx5dv_pp_free(b);
+	client_close(&c);
+}

@@ -98,5 +98,6 @@ void case_verbs_leave(unsigned port);
 void case_queue_refusals(unsigned port);
 void case_pacing(unsigned port);
 void case_no_pacing(unsigned port);
+void case_pacing_kept(unsigned port);
 
 #endif /* CLIENT_H */

@@ -322,6 +322,7 @@ static const struct {
 	{"queue-refusals", case_queue_refusals},
 	{"pacing", case_pacing},
 	{"no-pacing", case_no_pacing},
+	{"pacing-kept", case_pacing_kept},
 	{"link", case_link},
 	{"leave", case_leave},
 	{"leave-exit", case_leave_exit},
