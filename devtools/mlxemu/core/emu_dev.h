@@ -21,6 +21,8 @@
 #include "emu_hca.h"
 
 #define EMU_MAX_PORTS 16
+/** Of pause frames by priority (IEEE 802.1Qbb). */
+#define EMU_PRIORITIES 8
 #define EMU_PAGE_BYTES 4096u
 /* mmap offsets of special pages of a uverbs device (drivers/infiniband/hw/mlx5/main.c, mlx5_ib_mmap()). */
 #define EMU_CLOCK_INFO_OFFSET 0x700000u
@@ -205,9 +207,9 @@ struct emu_port_stats {
 	uint64_t rx_away_ucast_frames, rx_away_mcast_frames, rx_away_bcast_frames;
 	uint64_t rx_away_ucast_bytes, rx_away_mcast_bytes, rx_away_bcast_bytes;
 	uint64_t rx_pause_frames;	/**< In rx_elsewhere: taken by the MAC, which stopped sending. */
-	uint64_t rx_pfc_frames[8];	/**< In rx_elsewhere: taken by the MAC, by priority that they name. */
-	uint64_t rx_pfc_us[8];		/**< How long they stopped the priority: emu_port_pfc_settle(). */
-	uint64_t rx_pfc_ends[8];	/**< How often it went on after that. */
+	uint64_t rx_pfc_frames[EMU_PRIORITIES]; /**< In rx_elsewhere: taken by the MAC, by priority that they name. */
+	uint64_t rx_pfc_us[EMU_PRIORITIES];	/**< How long they stopped the priority: emu_port_pfc_settle(). */
+	uint64_t rx_pfc_ends[EMU_PRIORITIES];	/**< How often it went on after that. */
 	uint64_t tx_errors;		/**< WQEs refused: error CQEs on SQs. */
 	uint64_t tx_discards;		/**< Sent while the link was down, too long, or the wire could not take it. */
 	uint64_t tx_link_down;		/**< In tx_discards. */
@@ -353,7 +355,7 @@ struct emu_dev {
 	bool pause_rx, pause_tx; /**< Flow control (IEEE 802.3, annex 31B): pause frames are obeyed, sent. */
 	uint8_t pfc_rx, pfc_tx;	 /**< The same by priority (IEEE 802.1Q, clause 36). All that is sent has priority 0. */
 	/** A priority is stopped until then (emu_mono_ns()), 0: it is not; the time before since is in the counter. */
-	uint64_t pfc_until_ns[8], pfc_since_ns[8];
+	uint64_t pfc_until_ns[EMU_PRIORITIES], pfc_since_ns[EMU_PRIORITIES];
 	bool loop_set, loop_on; /**< The PHY returns sent frames: register PPLR, what is in effect. */
 	/** Forward error correction, PRM_PPLM_FEC_*: set by link mode (0: automatic), and of the present link. */
 	uint16_t fec_admin[EMU_FEC_LINKS], fec_on;

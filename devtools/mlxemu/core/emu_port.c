@@ -302,7 +302,7 @@ emu_port_vf_link(struct emu_dev *dev, unsigned int link)
 void
 emu_port_pfc_settle(struct emu_dev *dev, uint64_t now_ns)
 {
-	for (unsigned prio = 0; prio < 8; prio++) {
+	for (unsigned prio = 0; prio < EMU_PRIORITIES; prio++) {
 		const uint64_t until_ns = dev->pfc_until_ns[prio];
 		uint64_t us;
 

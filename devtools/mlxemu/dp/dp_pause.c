@@ -66,7 +66,7 @@ dp_pause_begin(struct dp_port *port, const uint8_t *frame, uint32_t len)
 	named = be16_at(frame, 16) & dev->pfc_rx;
 	now_ns = emu_mono_ns();
 	emu_port_pfc_settle(dev, now_ns);
-	for (unsigned prio = 0; prio < 8; prio++)
+	for (unsigned prio = 0; prio < EMU_PRIORITIES; prio++)
 		if (named >> prio & 1)
 			priority_stop(port, prio, now_ns, be16_at(frame, 18 + 2 * prio));
 	return true;

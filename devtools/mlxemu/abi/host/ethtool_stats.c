@@ -85,7 +85,7 @@ static const struct ethtool_stat stats_table[] = {
 	 ZERO("tx_prio" #n_ "_pause"), ZERO("tx_prio" #n_ "_pause_duration"), \
 	 SUM("rx_prio" #n_ "_pause_transition", rx_pfc_ends[n_])}
 
-static const struct ethtool_stat pause_table[8][PAUSES] = {
+static const struct ethtool_stat pause_table[EMU_PRIORITIES][PAUSES] = {
 	PAUSE(0), PAUSE(1), PAUSE(2), PAUSE(3), PAUSE(4), PAUSE(5), PAUSE(6), PAUSE(7),
 };
 
@@ -96,7 +96,7 @@ row_at(const struct emu_dev *dev, unsigned i)
 	if (i < STATS)
 		return &stats_table[i];
 	i -= STATS;
-	for (unsigned prio = 0; prio < 8; prio++) {
+	for (unsigned prio = 0; prio < EMU_PRIORITIES; prio++) {
 		if (((dev->pfc_rx | dev->pfc_tx) >> prio & 1) == 0)
 			continue;
 		if (i < PAUSES)
