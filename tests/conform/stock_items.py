@@ -211,7 +211,7 @@ def create(t, line):
     ids = []
     for flow in line.flows:
         text = t.cmd(flow if flow.startswith("flow ") else f"flow create 0 {flow}")
-        made = re.search(r"(Flow rule|Indirect action) #(\d+) created", text)
+        made = re.search(r"(Flow rule|Indirect action) #(\d+) (created|updated)", text)
         if not made:
             why = re.search(r"Caught PMD error.*?: (?:cause: 0x[0-9a-f]+, )?(.*)|Bad arguments", text)
             check(why is not None, text)

@@ -323,7 +323,7 @@ def flows_counted(primary, caller, count, handle):
 def flows_refused(caller, count, handle, other):
     """What a secondary process does not do."""
     for function in ("create", "validate", "destroy", "flush", "isolate", "aged", "handle_create",
-                     "handle_destroy", "queue_create", "queue_destroy", "queue_push", "queue_pull",
+                     "handle_destroy", "handle_update", "queue_create", "queue_destroy", "queue_push", "queue_pull",
                      "queue_handle_create", "queue_handle_destroy", "queue_handle_update", "queue_handle_query"):
         caller.fails(function, handle if "handle" in function else count, errno.ENOTSUP, REFUSED)
     for function, address in (("reset", count), ("handle_reset", handle)):

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* rte_flow: flows that get other actions, which DPDK has had since 23.07; queries of the action rss. */
+/*
+ * rte_flow: flows that get other actions, which DPDK has had since 23.07; queries of the action rss; indirect actions
+ * rss that get other queues.
+ */
 
+#include "emu_ctl.h"
 #include "test_flow.h"
 
 #define PORT 4000
@@ -66,6 +70,209 @@ rss_query(void)
 	refused(rte_flow_query(PORT_A, plain, ACTIONS(ACTION(RSS)), &found, &error), -EINVAL, "without this action");
 	flow_destroy(plain);
 }
+
+/* ------------------------------------------------------------------ other queues of an indirect action */
+
+static const struct rte_flow_indir_action_conf shared = { .ingress = 1 };
+static const struct rte_flow_attr behind = { .ingress = 1, .priority = 1 };
+
+/* rss of UDP over the first n of 7 queues from that one on; 7 is no power of two. */
+static struct rte_flow_action_rss
+rss_over(unsigned int first, unsigned int n)
+{
+	static const uint16_t queues[] = { 0, 1, 2, 3, 3, 2, 3 };
+
+	return (struct rte_flow_action_rss){
+		.types = RTE_ETH_RSS_NONFRAG_IPV4_UDP, .queue_num = n, .queue = &queues[first],
+	};
+}
+
+static int
+queues_update(struct rte_flow_action_handle *handle, unsigned int first, unsigned int n)
+{
+	const struct rte_flow_action_rss rss = rss_over(first, n);
+	const struct rte_flow_action action = ACTION_CONF(RSS, &rss);
+
+	return rte_flow_action_handle_update(PORT_A, handle, &action, &error);
+}
+
+/* The queue of PORT_A at which a frame arrives. */
+static int
+queue_of(uint16_t src_port, uint16_t port, bool fragment)
+{
+	struct pmd_frame frame = pmd_frame_udp(PORT_B, PORT_A, 1);
+	struct rte_mbuf *m;
+	int queue;
+
+	frame.fragment = fragment;
+	frame.src_port = src_port;
+	frame.dst_port = port;
+	m = pmd_frame_make(&frame, 0);
+	if (m == NULL)
+		return -1;
+	queue = flow_queue_of(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len);
+	rte_pktmbuf_free(m);
+	return queue;
+}
+
+/* Both flows that use the action lead there. */
+static void
+both_at(int queue)
+{
+	CHECK_EQ(queue_of(1, PORT, false), queue);
+	CHECK_EQ(queue_of(1, PORT + 1, false), queue);
+	/* Not hashed: it is delivered by the other table of the device. */
+	CHECK_EQ(queue_of(1, PORT, true), queue);
+}
+
+/* The packets are spread as those of a flow with the same queues of its own. */
+static void
+spread_as(unsigned int n)
+{
+	const struct rte_flow_action_rss rss = rss_over(0, n);
+	int indirect[24], used[QUEUES] = { 0 };
+	struct rte_flow *flow;
+
+	for (uint16_t i = 0; i < RTE_DIM(indirect); i++) {
+		indirect[i] = queue_of(2000 + i, PORT, false);
+		REQUIRE(indirect[i] >= 0);
+		used[indirect[i]]++;
+	}
+	CHECK(used[1] != 0 && used[2] != 0 && used[3] != 0);
+	/* This one comes first. */
+	flow = flow_create(&group0, UDP_ITEMS, ACTIONS(ACTION_CONF(RSS, &rss), ACTION(COUNT)));
+	for (uint16_t i = 0; i < RTE_DIM(indirect); i++)
+		CHECK_EQ(queue_of(2000 + i, PORT, false), indirect[i]);
+	CHECK_EQ(flow_hits(flow), RTE_DIM(indirect));
+	flow_destroy(flow);
+}
+
+static void
+queues_refused(struct rte_flow_action_handle *handle)
+{
+	static const struct rte_flow_action_queue one = { .index = 1 };
+	static const uint16_t none[] = { 1, QUEUES };
+	const struct rte_flow_action count = ACTION(COUNT), queue = ACTION_CONF(QUEUE, &one);
+	struct rte_flow_action_handle *others[] = {
+		rte_flow_action_handle_create(PORT_A, &shared, &count, &error),
+		rte_flow_action_handle_create(PORT_A, &shared, &queue, &error),
+	};
+	uint8_t key[40] = { 1 };
+	struct rte_flow_action_rss rss[] = {
+		rss_over(0, 1), rss_over(0, 1), rss_over(0, 1), rss_over(0, 1), rss_over(0, 1), rss_over(0, 0),
+	};
+	static const char *const why[] = {
+		"RSS types: an update has those of the indirect action", "RSS func", "RSS level", "RSS key",
+		"Rx queue 4 does not exist", "RSS without queues",
+	};
+
+	rss[0].types = RTE_ETH_RSS_NONFRAG_IPV4_TCP;
+	rss[1].func = RTE_ETH_HASH_FUNCTION_SYMMETRIC_TOEPLITZ;
+	rss[2].level = 2;
+	rss[3].key = key;
+	rss[3].key_len = sizeof(key);
+	rss[4].queue = none;
+	rss[4].queue_num = RTE_DIM(none);
+	for (unsigned int i = 0; i < RTE_DIM(rss); i++)
+		refused(rte_flow_action_handle_update(PORT_A, handle, ACTIONS(ACTION_CONF(RSS, &rss[i])), &error),
+			i < 4 ? -ENOTSUP : -EINVAL, why[i]);
+	refused(rte_flow_action_handle_update(PORT_A, handle, &queue, &error), -EINVAL,
+		"the indirect action is rss, not QUEUE");
+	refused(rte_flow_action_handle_update(PORT_A, others[0], &count, &error), -ENOTSUP,
+		"an indirect action COUNT keeps its configuration; of rss the queues are updated");
+	refused(rte_flow_action_handle_update(PORT_A, others[1], &queue, &error), -ENOTSUP, "an indirect action QUEUE");
+	for (unsigned int i = 0; i < RTE_DIM(others); i++)
+		CHECK_OK(rte_flow_action_handle_destroy(PORT_A, others[i], &error));
+	/* One of the two tables of the device keeps the old queues: so does the other one. */
+	for (unsigned int nth = 0; nth < 2; nth++) {
+		CHECK_OK(emu_fault("on cmd.entry match op=MODIFY_RQT port=0 after %u count 1 do fail status=NO_RESOURCES",
+				   nth));
+		CHECK(queues_update(handle, 1, 1) < 0);
+		CHECK(strstr(error.message, "the device refused the queues") != NULL, "%s", error.message);
+		CHECK_EQ(emu_fault_hits(), 1);
+		emu_fault_clear();
+	}
+}
+
+static void
+pulled(uintptr_t data)
+{
+	struct rte_flow_op_result res = { .status = RTE_FLOW_OP_ERROR };
+
+	CHECK_EQ(rte_flow_pull(PORT_A, 0, &res, 1, &error), 1);
+	CHECK_EQ(res.status, RTE_FLOW_OP_SUCCESS);
+	CHECK_EQ((uintptr_t)res.user_data, data);
+}
+
+/* By a queue of operations; leaves an action with an update that is not pushed. */
+static void
+queues_update_async(struct rte_flow_action_handle *handle)
+{
+	struct rte_flow_action_rss rss = rss_over(2, 1);
+	const struct rte_flow_action action = ACTION_CONF(RSS, &rss);
+
+	CHECK_OK(rte_flow_async_action_handle_update(PORT_A, 0, &later, handle, &action, (void *)1, &error));
+	/* The queues are those of the time when it was enqueued. */
+	rss = rss_over(3, 1);
+	CHECK_OK(rte_flow_async_action_handle_update(PORT_A, 0, &later, handle, &action, (void *)2, &error));
+	rss.types = RTE_ETH_RSS_IPV4;
+	refused(rte_flow_async_action_handle_update(PORT_A, 0, &later, handle, &action, NULL, &error), -ENOTSUP,
+		"RSS types");
+	CHECK_EQ(queue_of(1, PORT, false), 1);
+	CHECK_OK(rte_flow_push(PORT_A, 0, &error));
+	pulled(1);
+	pulled(2);
+	both_at(3);
+	rss = rss_over(1, 1);
+	handle = rte_flow_action_handle_create(PORT_A, &shared, &action, &error);
+	CHECK_OK(rte_flow_async_action_handle_update(PORT_A, 1, &later, handle, &action, NULL, &error));
+	refused(rte_flow_action_handle_destroy(PORT_A, handle, &error), -EBUSY, "1 operations on the indirect action");
+}
+
+/* All flows that use the action follow, also when the port was stopped; others with the same queues do not. */
+static void
+queues(void)
+{
+	const struct rte_flow_action_rss rss = rss_over(3, 1);
+	const struct rte_flow_action direct = ACTION_CONF(RSS, &rss);
+	struct rte_flow_action_handle *handle = rte_flow_action_handle_create(PORT_A, &shared, &direct, &error);
+	struct rte_flow *flow[] = {
+		flow_create(&behind, ITEMS(ITEM(ETH), ITEM(IPV4)), ACTIONS(ACTION_CONF(INDIRECT, handle))),
+		flow_create(&group6, ITEMS(ITEM(ETH), ITEM(IPV4), UDP_TO(PORT + 1)),
+			    ACTIONS(ACTION_CONF(INDIRECT, handle))),
+		flow_create(&group0, ITEMS(ITEM(ETH), ITEM(IPV4), UDP_TO(PORT + 1)), ACTIONS(JUMP(6))),
+		flow_create(&group0, ITEMS(ITEM(ETH), ITEM(IPV4), UDP_TO(PORT + 2)), ACTIONS(direct)),
+	};
+	struct rte_flow_action_rss found;
+
+	both_at(3);
+	CHECK_OK(queues_update(handle, 2, 1));
+	both_at(2);
+	CHECK_EQ(queue_of(1, PORT + 2, false), 3);
+	CHECK_OK(queues_update(handle, 0, 7));
+	spread_as(7);
+	CHECK_OK(queues_update(handle, 0, 4));
+	spread_as(4);
+	CHECK_OK(rte_flow_query(PORT_A, flow[1], ACTIONS(ACTION(RSS)), &found, &error));
+	CHECK(found.queue_num == 4 && found.queue[3] == 3 && found.types == rss.types);
+	CHECK_OK(queues_update(handle, 2, 1));
+	queues_refused(handle);
+	both_at(2);
+	CHECK_OK(rte_eth_dev_stop(PORT_A));
+	CHECK_OK(rte_eth_dev_start(PORT_A));
+	both_at(2);
+	CHECK_OK(rte_eth_dev_stop(PORT_A));
+	CHECK_OK(queues_update(handle, 1, 1));
+	CHECK_OK(rte_eth_dev_start(PORT_A));
+	both_at(1);
+	queues_update_async(handle);
+	CHECK_EQ(queue_of(1, PORT + 2, false), 3);
+	for (unsigned int i = 0; i < RTE_DIM(flow); i++)
+		flow_destroy(flow[i]);
+	CHECK_OK(rte_flow_action_handle_destroy(PORT_A, handle, &error));
+}
+
+/* ------------------------------------------------------------------ other actions of a flow */
 
 /* A frame arrives at a queue with this mark, 0: none, and TTL. */
 static void
@@ -204,16 +411,6 @@ egress(void)
 	flow_destroy(lead);
 }
 
-static void
-pulled(uintptr_t data)
-{
-	struct rte_flow_op_result res = { .status = RTE_FLOW_OP_ERROR };
-
-	CHECK_EQ(rte_flow_pull(PORT_A, 0, &res, 1, &error), 1);
-	CHECK_EQ(res.status, RTE_FLOW_OP_SUCCESS);
-	CHECK_EQ((uintptr_t)res.user_data, data);
-}
-
 /* By templates and a queue; leaves templates, table, a flow and an operation on it for the end of the port. */
 static void
 by_queue(struct rte_flow *other)
@@ -281,6 +478,7 @@ flow_update(void)
 	struct rte_flow *lead, *flow;
 
 	rss_query();
+	queues();
 	lead = flow_create(&group0, UDP_ITEMS, ACTIONS(JUMP(6)));
 	flow = flow_create(&group6, UDP_ITEMS, ACTIONS(TO_QUEUE(1)));
 	/* Else the release has no such function, which mdv_compat.h then replaces. */

@@ -357,7 +357,8 @@ bad_completions(const struct pmd_conf *conf)
 
 /*
  * A queue gets a new RQ, and one of the RQTs that refer to it refuses the new number: those that have it get the old
- * one again, else the new RQ could not be destroyed. The next repair succeeds, and RSS and flow reach the queue.
+ * one again, else the new RQ could not be destroyed. The next repair succeeds, and RSS and flow reach the queue, which
+ * is that of an update of the flow's action.
  */
 static void
 table_refused(const struct pmd_conf *conf)
@@ -367,10 +368,15 @@ table_refused(const struct pmd_conf *conf)
 		{ .type = RTE_FLOW_ITEM_TYPE_ETH }, { .type = RTE_FLOW_ITEM_TYPE_IPV6 },
 		{ .type = RTE_FLOW_ITEM_TYPE_END },
 	};
-	static const struct rte_flow_action_queue to = { .index = 1 };
-	static const struct rte_flow_action actions[] = {
-		{ .type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &to }, { .type = RTE_FLOW_ACTION_TYPE_END },
+	static const struct rte_flow_indir_action_conf ingress = { .ingress = 1 };
+	static const uint16_t queues[] = { 0, 1 };
+	const struct rte_flow_action_rss was = { .queue_num = 1, .queue = &queues[0] };
+	const struct rte_flow_action_rss is = { .queue_num = 1, .queue = &queues[1] };
+	struct rte_flow_action action = { .type = RTE_FLOW_ACTION_TYPE_RSS };
+	struct rte_flow_action indirect[] = {
+		{ .type = RTE_FLOW_ACTION_TYPE_INDIRECT }, { .type = RTE_FLOW_ACTION_TYPE_END },
 	};
+	struct rte_flow_action_handle *handle;
 	struct pmd_conf two = *conf;
 	struct rte_flow_error error;
 	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 1);
@@ -378,9 +384,15 @@ table_refused(const struct pmd_conf *conf)
 
 	two.nb_rxq = 2;
 	f.ether_type = RTE_ETHER_TYPE_IPV6;
-	for (unsigned int nth = 0; nth < 3; nth++) {
+	for (unsigned int nth = 0; nth < 4; nth++) {
 		pmd_ports_up(&two);
-		CHECK(rte_flow_create(PORT_A, &attr, items, actions, &error) != NULL);
+		action.conf = &was;
+		handle = rte_flow_action_handle_create(PORT_A, &ingress, &action, &error);
+		REQUIRE(handle != NULL);
+		indirect[0].conf = handle;
+		CHECK(rte_flow_create(PORT_A, &attr, items, indirect, &error) != NULL);
+		action.conf = &is;
+		CHECK_OK(rte_flow_action_handle_update(PORT_A, handle, &action, &error));
 		steer_to(1);
 		snprintf(rule, sizeof(rule), "on cmd.entry match port=0 op=MODIFY_RQT after %u count 1 do fail status=INTERNAL_ERR",
 			 nth);
@@ -394,6 +406,7 @@ table_refused(const struct pmd_conf *conf)
 		CHECK(send_bursts(0, 4) == 16 && drain_a(16, 2000) == 16, "RSS does not reach the queue, table %u", nth);
 		CHECK(pmd_send(PORT_B, 0, &f) == 1 && drain_a(1, 1000) == 1, "the flow does not reach the queue, table %u", nth);
 		CHECK_OK(rte_flow_flush(PORT_A, &error));
+		CHECK_OK(rte_flow_action_handle_destroy(PORT_A, handle, &error));
 		pmd_ports_down();
 	}
 	CHECK(rte_mempool_in_use_count(pmd_pool) == 0, "%u mbufs held", rte_mempool_in_use_count(pmd_pool));

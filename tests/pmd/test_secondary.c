@@ -218,6 +218,8 @@ call(const char *name, void *address, struct rte_flow_error *error)
 		return rte_flow_get_aged_flows(PORT, contexts, 1, error);
 	if (strcmp(name, "handle_destroy") == 0)
 		return rte_flow_action_handle_destroy(PORT, address, error);
+	if (strcmp(name, "handle_update") == 0)
+		return rte_flow_action_handle_update(PORT, address, contexts, error);
 	if (strncmp(name, "queue_", strlen("queue_")) == 0)
 		return queue_call(name, address, error);
 	return create_call(name, error);

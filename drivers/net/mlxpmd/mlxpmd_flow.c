@@ -476,6 +476,7 @@ static const struct rte_flow_ops flow_ops = {
 	.get_aged_flows = mlxpmd_flow_aged_get,
 	.action_handle_create = mlxpmd_flow_handle_create,
 	.action_handle_destroy = mlxpmd_flow_handle_destroy,
+	.action_handle_update = mlxpmd_flow_handle_update,
 	.action_handle_query = mlxpmd_flow_handle_query,
 	.info_get = mlxpmd_flow_info_get,
 	.configure = mlxpmd_flow_configure,

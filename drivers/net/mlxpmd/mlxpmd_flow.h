@@ -87,13 +87,21 @@ enum mlxpmd_flow_target {
 	MLXPMD_TARGET_SEND	/**< Egress, without another one. */
 };
 
-/** Queues to which flows lead, and how packets are spread over them. Shared by flows that want the same. */
+struct mlxpmd_flow_rxqs {
+	uint16_t n;
+	uint16_t queue[];
+};
+
+/**
+ * Queues to which flows lead, and how packets are spread over them. Shared by flows that want the same, or that use one
+ * indirect action rss, whose queues vary.
+ */
 struct mlxpmd_flow_dest {
 	TAILQ_ENTRY(mlxpmd_flow_dest) next;
 	unsigned int users;
 	struct mlxpmd_tirs tirs;
 	struct mlxpmd_tirs_conf conf;
-	uint16_t queues[]; /**< Of conf. */
+	struct mlxpmd_flow_rxqs *rxqs; /**< Queues of conf. */
 };
 
 /** Of the uses of a counter: a flow that does not drop. */
@@ -404,12 +412,20 @@ struct rte_flow_action_handle *mlxpmd_flow_handle_add(struct mlxpmd_port *port,
 int mlxpmd_flow_handle_remove(struct mlxpmd_port *port, struct rte_flow_action_handle *handle,
 			      struct rte_flow_error *error);
 int mlxpmd_flow_handle_read(const struct rte_flow_action_handle *handle, void *data, struct rte_flow_error *error);
+/** The queues of an update, a struct rte_flow_action; to be freed with free(). NULL: *error has what is wrong. */
+struct mlxpmd_flow_rxqs *mlxpmd_flow_handle_rxqs(struct mlxpmd_port *port, const struct rte_flow_action_handle *handle,
+						 const void *update, struct rte_flow_error *error);
+/** Leads all flows that use the action to these queues, and takes the list. -errno, *error is set: it is as before. */
+int mlxpmd_flow_handle_lead(struct mlxpmd_port *port, struct rte_flow_action_handle *handle,
+			    struct mlxpmd_flow_rxqs *rxqs, struct rte_flow_error *error);
 /* They take the port's lock. */
 struct rte_flow_action_handle *
 mlxpmd_flow_handle_create(struct rte_eth_dev *eth_dev, const struct rte_flow_indir_action_conf *conf,
 			  const struct rte_flow_action *action, struct rte_flow_error *error);
 int mlxpmd_flow_handle_destroy(struct rte_eth_dev *eth_dev, struct rte_flow_action_handle *handle,
 			       struct rte_flow_error *error);
+int mlxpmd_flow_handle_update(struct rte_eth_dev *eth_dev, struct rte_flow_action_handle *handle, const void *update,
+			      struct rte_flow_error *error);
 int mlxpmd_flow_handle_query(struct rte_eth_dev *eth_dev, const struct rte_flow_action_handle *handle, void *data,
 			     struct rte_flow_error *error);
 

@@ -13,7 +13,9 @@
 #define QUEUE_SIZE_MAX 65536u
 #define QUEUE_SIZE_DEFAULT 64u
 
-enum op_kind { OP_CREATE, OP_UPDATE, OP_DESTROY, OP_HANDLE_CREATE, OP_HANDLE_DESTROY, OP_HANDLE_QUERY };
+enum op_kind {
+	OP_CREATE, OP_UPDATE, OP_DESTROY, OP_HANDLE_CREATE, OP_HANDLE_DESTROY, OP_HANDLE_UPDATE, OP_HANDLE_QUERY
+};
 
 /** An operation, then its result. */
 struct op {
@@ -27,6 +29,7 @@ struct op {
 	union {
 		void *data;	/**< Of a query. */
 		struct rte_flow *other; /**< Of an update. */
+		struct mlxpmd_flow_rxqs *rxqs; /**< Of an update of a handle. */
 	};
 };
 
@@ -65,6 +68,9 @@ op_run(struct mlxpmd_port *port, struct op *op)
 	case OP_HANDLE_DESTROY:
 		op->handle->ops--;
 		return mlxpmd_flow_handle_remove(port, op->handle, &error);
+	case OP_HANDLE_UPDATE:
+		op->handle->ops--;
+		return mlxpmd_flow_handle_lead(port, op->handle, op->rxqs, &error);
 	case OP_HANDLE_QUERY:
 		op->handle->ops--;
 		return mlxpmd_flow_handle_read(op->handle, op->data, &error);
@@ -298,13 +304,25 @@ mlxpmd_flow_async_handle_destroy(struct rte_eth_dev *eth_dev, uint32_t queue_id,
 }
 
 int
-mlxpmd_flow_async_handle_update(struct rte_eth_dev *eth_dev __rte_unused, uint32_t queue_id __rte_unused,
-				const struct rte_flow_op_attr *attr __rte_unused,
-				struct rte_flow_action_handle *handle, const void *update __rte_unused,
-				void *user_data __rte_unused, struct rte_flow_error *error)
+mlxpmd_flow_async_handle_update(struct rte_eth_dev *eth_dev, uint32_t queue_id, const struct rte_flow_op_attr *attr,
+				struct rte_flow_action_handle *handle, const void *update, void *user_data,
+				struct rte_flow_error *error)
 {
-	return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_HANDLE, handle,
-				  "an indirect action keeps its configuration: create another one");
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct mlxpmd_flow_queue *queue = queue_lock_free(port, queue_id, error);
+	struct mlxpmd_flow_rxqs *rxqs;
+
+	if (queue == NULL)
+		return -rte_errno;
+	rxqs = mlxpmd_flow_handle_rxqs(port, handle, update, error);
+	if (rxqs == NULL) {
+		pthread_mutex_unlock(&port->lock);
+		return -rte_errno;
+	}
+	handle->ops++;
+	op_enqueue(port, queue, attr, &(struct op){ .kind = OP_HANDLE_UPDATE, .user_data = user_data, .rxqs = rxqs,
+						    .handle = handle });
+	return 0;
 }
 
 int
@@ -381,10 +399,12 @@ queue_remove(struct mlxpmd_port *port, struct mlxpmd_flow_queue *queue)
 	for (; queue->done != queue->enqueued; queue->done++) {
 		const struct op *op = op_at(queue, queue->done);
 
-		if (op->kind == OP_HANDLE_DESTROY || op->kind == OP_HANDLE_QUERY)
+		if (op->kind == OP_HANDLE_DESTROY || op->kind == OP_HANDLE_UPDATE || op->kind == OP_HANDLE_QUERY)
 			op->handle->ops--;
-		else if (op->kind == OP_UPDATE)
+		if (op->kind == OP_UPDATE)
 			mlxpmd_flow_free(port, op->other);
+		else if (op->kind == OP_HANDLE_UPDATE)
+			free(op->rxqs);
 	}
 	free(queue);
 }

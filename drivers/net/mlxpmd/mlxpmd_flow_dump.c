@@ -34,7 +34,7 @@ action_text(const struct rte_flow *flow, char *text, size_t bytes)
 	if (flow->jump != NULL)
 		n += snprintf(text + n, bytes - n, " %u", flow->jump->number);
 	for (uint16_t i = 0; flow->dest != NULL && i < flow->dest->conf.nb_queues && n < bytes; i++)
-		n += snprintf(text + n, bytes - n, " %u", flow->dest->queues[i]);
+		n += snprintf(text + n, bytes - n, " %u", flow->dest->conf.queues[i]);
 	if (flow->dest != NULL && flow->dest->conf.rss_hf != 0 && n < bytes)
 		snprintf(text + n, bytes - n, " rss 0x%" PRIx64 "%s", flow->dest->conf.rss_hf,
 			 flow->dest->conf.inner ? " inner" : "");

@@ -203,9 +203,9 @@ dest_apply(struct mlxpmd_port *port, struct mlxpmd_flow_dest *dest)
 	const struct rte_eth_dev_data *data = port->eth_dev->data;
 
 	for (uint16_t i = 0; i < dest->conf.nb_queues; i++)
-		if (dest->queues[i] >= data->nb_rx_queues)
+		if (dest->conf.queues[i] >= data->nb_rx_queues)
 			return MLXPMD_FAIL(EINVAL, "port %u: flows lead to Rx queue %u of %u: destroy them first",
-					   port->port_id, dest->queues[i], data->nb_rx_queues);
+					   port->port_id, dest->conf.queues[i], data->nb_rx_queues);
 	return mlxpmd_tirs_create(port, &dest->conf, &dest->tirs);
 }
 

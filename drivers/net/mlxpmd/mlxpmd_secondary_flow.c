@@ -125,6 +125,8 @@ REFUSED(int, get_aged_flows, -ENOTSUP, void **contexts __rte_unused, uint32_t nb
 REFUSED(struct rte_flow_action_handle *, handle_create, NULL,
 	const struct rte_flow_indir_action_conf *conf __rte_unused, const struct rte_flow_action *action __rte_unused)
 REFUSED(int, handle_destroy, -ENOTSUP, struct rte_flow_action_handle *handle __rte_unused)
+REFUSED(int, handle_update, -ENOTSUP, struct rte_flow_action_handle *handle __rte_unused,
+	const void *update __rte_unused)
 
 /* Those of flow queues: ethdev calls them without looking whether a port has any. */
 #define OP_REFUSED(type, name, failed, ...) \
@@ -172,6 +174,7 @@ mlxpmd_secondary_flow_ops_get(struct rte_eth_dev *eth_dev __rte_unused, const st
 		.get_aged_flows = get_aged_flows,
 		.action_handle_create = handle_create,
 		.action_handle_destroy = handle_destroy,
+		.action_handle_update = handle_update,
 		.action_handle_query = handle_query,
 		MDV_FLOW_OPS_ASYNC(queue_)
 	};

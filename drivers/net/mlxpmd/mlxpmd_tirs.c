@@ -45,7 +45,8 @@ rqts_create(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf, const
 		return -rte_errno;
 	if (conf->rss_hf == 0 && !conf->all_classes)
 		return 0;
-	tirs->rqt = mdv_rqt_create(port->mdv, rte_log2_u32(n), rqn, n);
+	tirs->rqt = mdv_rqt_create(port->mdv, conf->varies ? port->mdv->caps.log_max_rqt_size : rte_log2_u32(n), rqn,
+				   n);
 	return tirs->rqt != NULL ? 0 : -rte_errno;
 }
 

@@ -14,6 +14,7 @@ struct mlxpmd_tirs_conf {
 	bool all_classes;	/**< TIRs also for classes without a hash, which mlxpmd_tirs_hash() may give one. */
 	bool symmetric;
 	bool inner;		/**< By the headers in a tunnel, which packets have. */
+	bool varies;		/**< The queues can become others, of any number: the RQT has room for them. */
 	uint8_t key[MLXPMD_RSS_KEY_BYTES];
 };
 
@@ -28,7 +29,10 @@ int mlxpmd_tirs_create(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *
 /** The same over n RQs, a power of 2, by their numbers; the queues of conf are not read. */
 int mlxpmd_tirs_create_over(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf, const uint32_t *rqn,
 			    uint32_t n, struct mlxpmd_tirs *tirs);
-/** Queues have new RQs: writes their numbers into the RQTs. 0 or -errno, logged. */
+/**
+ * Queues have new RQs, or conf, which varies, has other queues: writes their numbers into the RQTs. 0; -errno, logged:
+ * one of two may have them.
+ */
 int mlxpmd_tirs_replaced(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf, struct mlxpmd_tirs *tirs);
 /**
  * With all_classes: changes key and hash of the TIRs from those of old to those of conf. 0; -errno, logged, and the
