@@ -82,6 +82,8 @@ static const struct tunnel_case tunnel_cases[] = {
 	  IP(IPPROTO_ESP, "\0\0\0\x8\0\0\0\1", false) },
 	{ "ah", ITEMS(OUTER, ITEM(AH)), IP(IPPROTO_AH, "\x11\4\0\0\0\0\0\1\0\0\0\1", false),
 	  IP(IPPROTO_ESP, "\0\0\0\x8\0\0\0\1", false) },
+	{ "gtp", ITEMS(OUTER, ITEM(UDP), ITEM(GTP)), UDP(2152, "\x30\xff\0\0\0\0\0\3", false),
+	  UDP(2123, "\x30\xff\0\0\0\0\0\3", false) },
 	{ "ipv4 / ipv4", ITEMS(OUTER, ITEM_SPEC(IPV4, &inner_src, &ip_src_mask)),
 	  IP(IPPROTO_IPIP, "\x45\0\0\x1c\0\0\0\0\x40\x11\xb6\xcf\xc0\0\2\1\xc0\0\2\2\x13\x88\x17\x70\0\x8\0\0", false),
 	  IP(IPPROTO_IPIP, "\x45\0\0\x1c\0\0\0\0\x40\x11\xb6\xce\xc0\0\2\3\xc0\0\2\1\x13\x88\x17\x70\0\x8\0\0", false) },
@@ -93,6 +95,8 @@ static const struct tunnel_case flex_cases[] = {
 	  UDP(4790, "\x0c\0\0\3\0\0\5\0", true), UDP(4790, "\x0c\0\0\3\0\0\6\0", true) },
 	{ "icmp type", ITEMS(OUTER, ITEM_SPEC(ICMP, &icmp_echo, NULL)), IP(IPPROTO_ICMP, "\x8\0\0\0\0\1\0\1", false),
 	  IP(IPPROTO_ICMP, "\0\0\0\0\0\1\0\1", false) },
+	{ "gtp teid", ITEMS(OUTER, ITEM(UDP), ITEM_SPEC(GTP, &gtp_3, NULL)), UDP(2152, "\x30\xff\0\0\0\0\0\3", false),
+	  UDP(2152, "\x30\xff\0\0\0\0\0\4", false) },
 	{ "gtpu teid", ITEMS(OUTER, ITEM(UDP), ITEM_SPEC(GTPU, &gtp_3, NULL)), UDP(2152, "\x30\xff\0\0\0\0\0\3", false),
 	  UDP(2152, "\x30\xff\0\0\0\0\0\4", false) },
 };

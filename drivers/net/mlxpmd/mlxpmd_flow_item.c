@@ -316,6 +316,13 @@ ipv6_extra(struct rte_flow_error *error, const struct rte_flow_item *item, const
 #define ETHERTYPE_MPLS 0x8847
 #define PROTOCOL_TEB 0x6558 /* Transparent Ethernet bridging. */
 
+/** Of GTP the device parses GTP-U only: without a type it is that one, as for net_mlx5. */
+#define ITEM_GTPU(type_) \
+	{ .type = (type_), .layer = L_TUNNEL, .flex = MDV_FLEX_GTPU, .bytes = sizeof(struct rte_flow_item_gtp), \
+	  .mask = &rte_flow_item_gtp_mask, .implied = { UDP_PORT(PORT_GTPU) }, \
+	  .parts = { IN_SET(4, 4, SET_MISC3, AT_GTPU_TEID), IN_SET(1, 1, SET_MISC3, AT_GTPU_MSG_TYPE), \
+		     { .from = 0, .bytes = 1, .set = SET_MISC3, .to = AT_GTPU_FLAGS, .bits = 0x07 } } }
+
 static const uint8_t no_mask[64];
 
 static const struct item items_known[] = {
@@ -388,11 +395,8 @@ static const struct item items_known[] = {
 	  .mask = &rte_flow_item_geneve_mask, .implied = { UDP_PORT(PORT_GENEVE) },
 	  .parts = { { .from = 0, .bytes = 1, .set = SET_MISC, .to = AT_GENEVE_OPT_LEN, .bits = 0x3f },
 		     IN_SET(2, 2, SET_MISC, AT_GENEVE_PROTOCOL), IN_SET(4, 3, SET_MISC, AT_GENEVE_VNI) } },
-	{ .type = RTE_FLOW_ITEM_TYPE_GTPU, .layer = L_TUNNEL, .flex = MDV_FLEX_GTPU,
-	  .bytes = sizeof(struct rte_flow_item_gtp),
-	  .mask = &rte_flow_item_gtp_mask, .implied = { UDP_PORT(PORT_GTPU) },
-	  .parts = { IN_SET(4, 4, SET_MISC3, AT_GTPU_TEID), IN_SET(1, 1, SET_MISC3, AT_GTPU_MSG_TYPE),
-		     { .from = 0, .bytes = 1, .set = SET_MISC3, .to = AT_GTPU_FLAGS, .bits = 0x07 } } },
+	ITEM_GTPU(RTE_FLOW_ITEM_TYPE_GTP),
+	ITEM_GTPU(RTE_FLOW_ITEM_TYPE_GTPU),
 	{ .type = RTE_FLOW_ITEM_TYPE_MARK, .layer = L_REGISTER, .bytes = sizeof(struct rte_flow_item_mark),
 	  .mask = &rte_flow_item_mark_mask,
 	  .implied = { { SET_MISC2, AT_REG_C_0, MLXPMD_MARKED >> 24, MLXPMD_MARKED >> 24 } },
