@@ -21,7 +21,7 @@
 	"actions ACTION / ... end | destroy P rule N ... | flush P | list P [group N] | query P RULE count|age | " \
 	"isolate P 0|1 | dump P all|rule N [FILE] | aged P [destroy] | " \
 	"indirect_action P create [action_id N] ingress action ACTION / end | indirect_action P destroy action_id N | " \
-	"indirect_action P query N: flows, as in testpmd"
+	"indirect_action P update N action ACTION / end | indirect_action P query N: flows, as in testpmd"
 
 struct flow {
 	TAILQ_ENTRY(flow) next;
@@ -449,13 +449,13 @@ indirect_create(uint16_t port_id, struct tm_flow_words *w)
 	return 0;
 }
 
-/* "action_id N" to destroy, "N" to query. */
+/* "action_id N" to destroy, "N" to update or query. */
 static int
 indirect_of(uint16_t port_id, struct tm_flow_words *w, struct indirect **a)
 {
 	uint64_t id;
 
-	if (tm_flow_number(w, "indirect action", UINT32_MAX, &id) != 0 || line_end(w) != 0)
+	if (tm_flow_number(w, "indirect action", UINT32_MAX, &id) != 0)
 		return -EINVAL;
 	*a = indirect_find(port_id, id);
 	if (*a != NULL)
@@ -476,6 +476,8 @@ indirect_destroy(uint16_t port_id, struct tm_flow_words *w)
 		return -EINVAL;
 	}
 	ret = indirect_of(port_id, w, &a);
+	if (ret == 0)
+		ret = line_end(w);
 	if (ret != 0)
 		return ret;
 	ret = rte_flow_action_handle_destroy(port_id, a->handle, &error);
@@ -487,6 +489,35 @@ indirect_destroy(uint16_t port_id, struct tm_flow_words *w)
 	return 0;
 }
 
+/* "N action ACTION / end". */
+static int
+indirect_update(uint16_t port_id, struct tm_flow_words *w)
+{
+	struct tm_flow_rule *r = calloc(1, sizeof(*r));
+	struct rte_flow_error error = { 0 };
+	struct indirect *a;
+	int ret = r != NULL ? indirect_of(port_id, w, &a) : -ENOMEM;
+
+	if (ret == 0 && (tm_flow_word_need(w, "action") == NULL || strcmp(w->word, "action") != 0)) {
+		tm_error("flow indirect_action update: action is missing");
+		ret = -EINVAL;
+	}
+	if (ret == 0) {
+		r->port_id = port_id;
+		r->handle = indirect_handle;
+		ret = tm_flow_parse_actions(w, r);
+	}
+	if (ret == 0) {
+		ret = rte_flow_action_handle_update(port_id, a->handle, r->actions, &error);
+		if (ret != 0)
+			(void)refused(port_id, "indirect action", ret, &error);
+		else
+			printf("Indirect action #%u updated\n", a->id);
+	}
+	free(r);
+	return ret;
+}
+
 static int
 indirect_query(uint16_t port_id, struct tm_flow_words *w)
 {
@@ -495,6 +526,8 @@ indirect_query(uint16_t port_id, struct tm_flow_words *w)
 	struct indirect *a;
 	int ret = indirect_of(port_id, w, &a);
 
+	if (ret == 0)
+		ret = line_end(w);
 	if (ret != 0)
 		return ret;
 	if (a->type != RTE_FLOW_ACTION_TYPE_COUNT) {
@@ -516,7 +549,8 @@ static const struct verb {
 	{ "list", flow_list }, { "query", flow_query }, { "isolate", flow_isolate }, { "dump", flow_dump },
 	{ "aged", flow_aged },
 }, indirect_verbs[] = {
-	{ "create", indirect_create }, { "destroy", indirect_destroy }, { "query", indirect_query },
+	{ "create", indirect_create }, { "destroy", indirect_destroy }, { "update", indirect_update },
+	{ "query", indirect_query },
 };
 
 static const struct verb *
@@ -544,7 +578,7 @@ flow_run(struct tm_app *app, struct tm_words *words)
 	if (v == NULL) {
 		v = tm_flow_word(&w) != NULL ? verb_find(indirect_verbs, RTE_DIM(indirect_verbs), w.word) : NULL;
 		if (v == NULL) {
-			tm_error("flow indirect_action: create, destroy or query, not '%s'", w.word);
+			tm_error("flow indirect_action: create, destroy, update or query, not '%s'", w.word);
 			return -EINVAL;
 		}
 	}

@@ -221,6 +221,78 @@ raw_encap_parse(struct tm_flow_words *w, struct tm_flow_rule *r, union tm_flow_c
 	return n < 0 ? n : 0;
 }
 
+/* The headers of a tunnel by the words of testpmd's `set vxlan` and `set nvgre`; what is not given is 0. */
+static const struct {
+	enum rte_flow_item_type type;
+	struct tm_flow_field field;
+} tunnel_fields[] = {
+	{ RTE_FLOW_ITEM_TYPE_ETH, { "eth-dst", 0, 6, TM_FLOW_MAC } },
+	{ RTE_FLOW_ITEM_TYPE_ETH, { "eth-src", 6, 6, TM_FLOW_MAC } },
+	{ RTE_FLOW_ITEM_TYPE_IPV4, { "ip-src", 12, 4, TM_FLOW_IPV4 } },
+	{ RTE_FLOW_ITEM_TYPE_IPV4, { "ip-dst", 16, 4, TM_FLOW_IPV4 } },
+	{ RTE_FLOW_ITEM_TYPE_IPV6, { "ip-src", 8, 16, TM_FLOW_IPV6 } },
+	{ RTE_FLOW_ITEM_TYPE_IPV6, { "ip-dst", 24, 16, TM_FLOW_IPV6 } },
+	{ RTE_FLOW_ITEM_TYPE_UDP, { "udp-src", 0, 2 } },
+	{ RTE_FLOW_ITEM_TYPE_UDP, { "udp-dst", 2, 2 } },
+	{ RTE_FLOW_ITEM_TYPE_VXLAN, { "vni", 4, 3 } },
+	{ RTE_FLOW_ITEM_TYPE_NVGRE, { "tni", 4, 3 } },
+};
+
+/* "FIELD VALUE"; the field's name is read. */
+static int
+tunnel_field_parse(struct tm_flow_words *w, struct tm_flow_rule *r, const char *action)
+{
+	(void)tm_flow_known(NULL);
+	for (size_t k = 0; k < RTE_DIM(tunnel_fields); k++) {
+		const struct tm_flow_field *f = &tunnel_fields[k].field;
+		unsigned int i = 0;
+
+		while (r->tunnel.items[i].type != RTE_FLOW_ITEM_TYPE_END &&
+		       r->tunnel.items[i].type != tunnel_fields[k].type)
+			i++;
+		if (r->tunnel.items[i].type == RTE_FLOW_ITEM_TYPE_END)
+			continue;
+		if (strcmp(f->name, w->word) == 0)
+			return tm_flow_word_need(w, f->name) != NULL ?
+			       tm_flow_value(action, f, w->word, r->tunnel.spec[i].bytes) : -EINVAL;
+		(void)tm_flow_known(f->name);
+	}
+	tm_error("flow: action %s has no '%s' (%s)", action, w->word, tm_flow_known(""));
+	return -EINVAL;
+}
+
+/* "ip-version ipv4|ipv6", then fields of the headers. */
+static int
+tunnel_parse(struct tm_flow_words *w, struct tm_flow_rule *r, union tm_flow_conf *conf)
+{
+	const enum rte_flow_action_type type = r->actions[r->nb_actions].type;
+	struct rte_flow_item *item = r->tunnel.items;
+	int ret = 0;
+
+	if (!tm_flow_next_is(w, "ip-version") || tm_flow_word(w) == NULL || tm_flow_word_need(w, "ipv4 or ipv6") == NULL ||
+	    (strcmp(w->word, "ipv4") != 0 && strcmp(w->word, "ipv6") != 0)) {
+		tm_error("flow: action %s: ip-version ipv4 or ip-version ipv6 is missing", tm_flow_action_name(type));
+		return -EINVAL;
+	}
+	memset(&r->tunnel, 0, sizeof(r->tunnel));
+	item++->type = RTE_FLOW_ITEM_TYPE_ETH;
+	item++->type = strcmp(w->word, "ipv6") == 0 ? RTE_FLOW_ITEM_TYPE_IPV6 : RTE_FLOW_ITEM_TYPE_IPV4;
+	if (type == RTE_FLOW_ACTION_TYPE_VXLAN_ENCAP) {
+		item++->type = RTE_FLOW_ITEM_TYPE_UDP;
+		item++->type = RTE_FLOW_ITEM_TYPE_VXLAN;
+		conf->vxlan.definition = r->tunnel.items;
+	} else {
+		item++->type = RTE_FLOW_ITEM_TYPE_NVGRE;
+		conf->nvgre.definition = r->tunnel.items;
+	}
+	item->type = RTE_FLOW_ITEM_TYPE_END;
+	for (unsigned int i = 0; i < TM_FLOW_TUNNEL_ITEMS; i++)
+		r->tunnel.items[i].spec = r->tunnel.spec[i].bytes;
+	while (ret == 0 && !tm_flow_next_is(w, "/") && tm_flow_word_need(w, "/") != NULL)
+		ret = tunnel_field_parse(w, r, tm_flow_action_name(type));
+	return ret;
+}
+
 /* Number of a name in a list; -EINVAL after tm_error(). */
 static int
 name_parse(struct tm_flow_words *w, const char *what, const char *const *names, size_t n)
@@ -354,8 +426,12 @@ static const struct action {
 	{ "inc_tcp_ack", RTE_FLOW_ACTION_TYPE_INC_TCP_ACK, { { "value", 0, 4 } } },
 	{ "dec_tcp_ack", RTE_FLOW_ACTION_TYPE_DEC_TCP_ACK, { { "value", 0, 4 } } },
 	{ "of_set_vlan_vid", RTE_FLOW_ACTION_TYPE_OF_SET_VLAN_VID, { { "vlan_vid", 0, 2 } } },
+	{ "of_set_vlan_pcp", RTE_FLOW_ACTION_TYPE_OF_SET_VLAN_PCP, { { "vlan_pcp", 0, 1, .bits = 0x07 } } },
+	{ "of_push_vlan", RTE_FLOW_ACTION_TYPE_OF_PUSH_VLAN, { { "ethertype", 0, 2 } } },
 	{ "of_pop_vlan", RTE_FLOW_ACTION_TYPE_OF_POP_VLAN },
 	{ "vxlan_decap", RTE_FLOW_ACTION_TYPE_VXLAN_DECAP }, { "nvgre_decap", RTE_FLOW_ACTION_TYPE_NVGRE_DECAP },
+	{ "vxlan_encap", RTE_FLOW_ACTION_TYPE_VXLAN_ENCAP, .parse = tunnel_parse },
+	{ "nvgre_encap", RTE_FLOW_ACTION_TYPE_NVGRE_ENCAP, .parse = tunnel_parse },
 	{ "raw_decap", RTE_FLOW_ACTION_TYPE_RAW_DECAP, .parse = raw_decap_parse },
 	{ "raw_encap", RTE_FLOW_ACTION_TYPE_RAW_ENCAP, .parse = raw_encap_parse },
 };

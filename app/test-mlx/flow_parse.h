@@ -17,6 +17,7 @@
 #define TM_FLOW_ACTIONS 16	/* with END */
 #define TM_FLOW_ITEM_BYTES 64
 #define TM_FLOW_KEY_BYTES 64
+#define TM_FLOW_TUNNEL_ITEMS 5	/* with END */
 
 /** The words of a line, separated by blanks. */
 struct tm_flow_words {
@@ -44,6 +45,8 @@ union tm_flow_conf {
 	struct rte_flow_action_modify_field modify;
 	struct rte_flow_action_raw_encap encap;
 	struct rte_flow_action_raw_decap decap;
+	struct rte_flow_action_vxlan_encap vxlan;
+	struct rte_flow_action_nvgre_encap nvgre;
 };
 
 /** A parsed rule; pattern and actions point into it. */
@@ -61,6 +64,13 @@ struct tm_flow_rule {
 	uint16_t queues[TM_MAX_QUEUES];
 	uint8_t key[TM_FLOW_KEY_BYTES];		/**< of rss */
 	uint8_t headers[TM_FLOW_KEY_BYTES];	/**< of raw_encap */
+	struct {
+		struct rte_flow_item items[TM_FLOW_TUNNEL_ITEMS];
+		union {
+			uint64_t align;
+			uint8_t bytes[TM_FLOW_ITEM_BYTES];
+		} spec[TM_FLOW_TUNNEL_ITEMS];
+	} tunnel;				/**< of vxlan_encap, nvgre_encap */
 	/** Indirect action by its number; NULL: there is none. */
 	struct rte_flow_action_handle *(*handle)(uint16_t port_id, uint32_t id);
 	void *age_context;	/**< of the action age */

@@ -69,6 +69,9 @@ FIELDS = (
     (IP + " / udp / mpls label is 0x12345 tc is 5 s is 0 ttl is 9",
      "misc_parameters_2.outer_first_mpls_over_udp.mpls_label=0x12345/0xfffff "
      "misc_parameters_2.outer_first_mpls_over_udp.mpls_ttl=0x9/0xff"),
+    (IP + " / udp / gtp teid is 9", "misc_parameters_3.gtpu_teid=0x9/0xffffffff udp_dport=0x868/0xffff"),
+    ("port_id id is 0 / eth type is 0x88b5", "ethertype=0x88b5/0xffff"),
+    ("mark id is 5 / eth", "misc_parameters_2.metadata_reg_c_0=0x80000005/0xffffffff"),
     ("tag data is 0x500 index is 3 / eth", "misc_parameters_2.metadata_reg_c_5=0x500/0xffffffff"),
     ("meta data is 0x12345678 / eth", "misc_parameters_2.metadata_reg_c_1=0x12345678/0xffffffff"),
     (IP + " / udp / vxlan / eth / ipv4 src is 10.9.8.7",
@@ -114,6 +117,10 @@ VALID = (
     "modify_field op add dst_type ipv4_ttl src_type value src_value 03 width 8 / "
     "modify_field op set dst_type udp_port_dst dst_offset 8 src_type udp_port_src src_offset 8 width 8 / "
     "queue index 0 / end",
+    "egress group 1 pattern eth / ipv4 / end actions of_push_vlan ethertype 0x8100 / of_set_vlan_vid vlan_vid 7 / "
+    "of_set_vlan_pcp vlan_pcp 5 / end",
+    "egress pattern eth / end actions nvgre_encap ip-version ipv6 ip-dst 2001:db8::2 ip-src 2001:db8::1 tni 7 eth-dst "
+    "02:00:00:00:00:02 / end",
     "egress pattern tx_queue tx_queue_value is 3 / eth / end actions count / drop / end",
 )
 CREATE = "flow create 0 ingress pattern "
@@ -164,6 +171,16 @@ MISTAKES = (
     (CREATE + "eth / end actions set_ttl ttl_value 256 / end", "ttl_value '256' is not"),
     (CREATE + "eth / end actions raw_decap 14 / end", "raw_decap: size is missing"),
     (CREATE + "eth / end actions raw_encap data 0x / end", "data: two hexadecimal digits"),
+    (CREATE + "eth / end actions vxlan_encap vni 5 / end",
+     "vxlan_encap: ip-version ipv4 or ip-version ipv6 is missing"),
+    (CREATE + "eth / end actions vxlan_encap ip-version ipv5 / end", "ip-version ipv4 or"),
+    (CREATE + "eth / end actions vxlan_encap ip-version ipv4 tni 5 / end",
+     "vxlan_encap has no 'tni' (eth-dst eth-src ip-src ip-dst udp-src udp-dst vni)"),
+    (CREATE + "eth / end actions nvgre_encap ip-version ipv6 tni 0x1000000 / end",
+     "nvgre_encap: tni '0x1000000' is not"),
+    (CREATE + "eth / end actions nvgre_encap ip-version ipv6 ip-src 1.2.3.4 / end", "ip-src '1.2.3.4' is not"),
+    (CREATE + "eth / end actions of_push_vlan / end", "of_push_vlan: ethertype is missing"),
+    (CREATE + "eth / end actions of_set_vlan_pcp vlan_pcp 8 / end", "vlan_pcp '8' is not"),
     (CREATE + "eth / end actions modify_field op mul / end", "op 'mul' is none of set add sub"),
     (CREATE + "eth / end actions modify_field op set dst_type ttl / end", "type 'ttl' is none of"),
     (CREATE + "eth / end actions modify_field dst_colour 1 / end", "modify_field has no 'dst_colour'"),
@@ -177,11 +194,12 @@ MISTAKES = (
     ("flow isolate 0 2", "isolate '2'"), ("flow isolate 0 1", "isolate refused"), ("flow dump 0", "all or rule N"),
     ("flow dump 0 rule 9", "no flow rule #9"), ("flow dump 0 all /nonexistent/x", "cannot write"),
     ("flow aged 0 now", "'now' in place of destroy"),
-    ("flow indirect_action 0 make", "create, destroy or query, not 'make'"),
+    ("flow indirect_action 0 make", "create, destroy, update or query, not 'make'"),
     ("flow indirect_action 0 create", "action is missing"),
     ("flow indirect_action 0 create ingess", "'ingess': action_id"),
     ("flow indirect_action 0 create ingress action drop / end", "indirect action refused"),
     ("flow indirect_action 0 destroy 1", "action_id N is missing"), ("flow indirect_action 0 query 4", "action #4"),
+    ("flow indirect_action 0 update 4 action drop / end", "action #4"),
 )
 
 
@@ -229,6 +247,22 @@ def actions():
           parts[-4:])
     for n, (text, dump) in enumerate(ACTIONS):
         check(dump in parts[3 * n + 3], f"{text}: {parts[3 * n + 3]}")
+
+
+def updates():
+    """An indirect action leads a flow to other queues."""
+    script = ["flow indirect_action 0 create ingress action rss queues 1 end / end",
+              CREATE + "eth / end actions indirect 0 / end", "flow dump 0 all",
+              "flow indirect_action 0 update 0 action rss queues 3 2 end / end", "flow dump 0 all",
+              "flow indirect_action 0 update 0 action rss queues 1 end level 2 / end",
+              "flow indirect_action 0 update 0 action rss queues 4 end / end",
+              "flow indirect_action 0 update 0 rss", "flow indirect_action 0 query 0 x"]
+    parts, result = run(script)
+    check("action queues 1 rss" in parts[2] and parts[3] == "Indirect action #0 updated\n" and
+          "action queues 3 2 rss" in parts[4], parts)
+    check("refused: RSS level: an update" in parts[5] and "queue 4 does not exist" in parts[6] and
+          "action is missing" in parts[7] and "'x' behind the end" in parts[8], parts[5:])
+    check(result.status == 1, result.out[-3000:])
 
 
 def effect():
@@ -289,6 +323,36 @@ def changes(work):
     check(any(bytes(p).startswith(bytes(inner)) for p in got.values()), list(got))
 
 
+def sent(work):
+    """Flows of sent packets add tags and tunnels."""
+    from scapy.all import GRE, IP, TCP, UDP, VXLAN, Dot1AD, Ether, IPv6, rdpcap, wrpcap
+    eth = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
+    frames = [eth / IP() / UDP(sport=1, dport=9), eth / IPv6() / UDP(sport=1, dport=9), eth / IP() / TCP(dport=9)]
+    wrpcap(str(work / "in"), frames)
+    script = ["flow create 0 egress pattern eth / ipv4 / udp dst is 9 / end actions vxlan_encap ip-version ipv4 vni 5 "
+              "udp-src 1234 udp-dst 4789 ip-src 192.0.2.1 ip-dst 192.0.2.2 eth-src 02:00:00:00:00:11 eth-dst "
+              "02:00:00:00:00:22 / end",
+              "flow create 0 egress pattern eth / ipv6 / udp / end actions nvgre_encap ip-version ipv6 tni 0x123456 "
+              "ip-src 2001:db8::1 ip-dst 2001:db8::2 eth-dst 02:00:00:00:00:22 / end",
+              "flow create 0 egress pattern eth / ipv4 / tcp / end actions jump group 1 / end",
+              "flow create 0 egress group 1 pattern eth / end actions of_push_vlan ethertype 0x88a8 / "
+              "of_set_vlan_vid vlan_vid 77 / of_set_vlan_pcp vlan_pcp 5 / end",
+              f"pcap in 0 {work}/in", f"pcap out 1 {work}/out", "start", "wait 10", "stop"]
+    parts, result = run(script, "--fwd", "rxonly", "--drain", "0.5")
+    check(parts[:4] == [f"Flow rule #{n} created\n" for n in range(4)], parts[:4])
+    got = rdpcap(str(work / "out"))
+    check(len(got) == 3, f"{list(got)}\n{result.out[-2000:]}")
+    vxlan = next(p for p in got if VXLAN in p)
+    check((vxlan.src, vxlan.dst, vxlan[IP].src, vxlan[IP].dst, vxlan[UDP].sport, vxlan[UDP].dport, vxlan[VXLAN].vni) ==
+          ("02:00:00:00:00:11", "02:00:00:00:00:22", "192.0.2.1", "192.0.2.2", 1234, 4789, 5), vxlan.show(dump=True))
+    check(bytes(vxlan[VXLAN].payload).startswith(bytes(frames[0])), vxlan.show(dump=True))
+    nvgre = next(p for p in got if GRE in p)
+    check((nvgre[IPv6].src, nvgre[IPv6].dst, nvgre[GRE].key >> 8) == ("2001:db8::1", "2001:db8::2", 0x123456) and
+          bytes(nvgre[GRE].payload).startswith(bytes(frames[1])), nvgre.show(dump=True))
+    tag = next(p for p in got if TCP in p)
+    check((tag.type, tag[Dot1AD].vlan, tag[Dot1AD].prio) == (0x88a8, 77, 5), tag.show(dump=True))
+
+
 def mistakes():
     script = [f"{CREATE}eth / end actions count / drop / end"]
     for line, _ in MISTAKES:
@@ -303,10 +367,11 @@ def mistakes():
 
 if __name__ == "__main__":
     def all_of_them():
-        for test in (items, actions, effect, mistakes):
+        for test in (items, actions, updates, effect, mistakes):
             test()
             print(f"{test.__name__}: ok", flush=True)
         with tempfile.TemporaryDirectory(prefix="mlxapp.") as work:
             changes(pathlib.Path(work))
+            sent(pathlib.Path(work))
         print("changes: ok")
     e2e.main(all_of_them)
