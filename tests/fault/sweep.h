@@ -43,7 +43,7 @@ struct op {
 	int (*change)(void);
 	/** The second queue is idle meanwhile. */
 	bool one_queue;
-	/** The link is down in between: nothing passes. */
+	/** The link is down in between, or the port is isolated: nothing passes. */
 	bool silent;
 	/** Has no way to say that it failed, or must go on. */
 	bool always;
@@ -71,12 +71,24 @@ int do_flow_group(void);
 int do_flow_multicast(void);
 int do_flow_change(void);
 int do_flow_change_group(void);
+/** Of sent packets. */
+int do_flow_egress(void);
 /** Gives the flow of do_flow_group() other actions, if the release of DPDK can. */
 int do_flow_update(void);
 /** Reads the counter of the flow that do_flow_rss() created. */
 int do_flow_query(void);
-/** Destroys the flow. */
+/** Destroys the flow; all flows. */
 int undo_flow(void);
+int do_flow_flush(void);
+/** Starts the port again in isolated mode; destroys the flow, and starts it again without. */
+int do_flow_isolated(void);
+int undo_flow_isolated(void);
+/** Creates an indirect action; also a flow that uses it; leads it to other queues. */
+int do_flow_indirect(void);
+int do_flow_indirect_used(void);
+int do_flow_indirect_update(void);
+/** Destroys the flow and the indirect action. */
+int undo_flow_indirect(void);
 /** The port has a flow queue; also templates and a table; also a flow of these. 0 or a negative errno. */
 int do_flow_queue(void);
 int do_flow_table_ready(void);

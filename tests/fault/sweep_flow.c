@@ -80,14 +80,26 @@ static const struct rte_flow_action change_actions[] = {
 	{ .type = RTE_FLOW_ACTION_TYPE_END },
 };
 
+/* Of sent packets. */
+static const struct rte_flow_action sent_actions[] = {
+	{ .type = RTE_FLOW_ACTION_TYPE_COUNT },
+	{ .type = RTE_FLOW_ACTION_TYPE_DEC_TTL },
+	{ .type = RTE_FLOW_ACTION_TYPE_END },
+};
+
+static int
+create_by(const struct rte_flow_attr *attr, const struct rte_flow_item *pattern, const struct rte_flow_action *actions)
+{
+	struct rte_flow_error error;
+
+	flow = rte_flow_create(SWEEP_PORT, attr, pattern, actions, &error);
+	return flow != NULL ? 0 : -rte_errno;
+}
+
 static int
 create(uint32_t in_group, const struct rte_flow_item *pattern, const struct rte_flow_action *actions)
 {
-	const struct rte_flow_attr attr = { .ingress = 1, .group = in_group };
-	struct rte_flow_error error;
-
-	flow = rte_flow_create(SWEEP_PORT, &attr, pattern, actions, &error);
-	return flow != NULL ? 0 : -rte_errno;
+	return create_by(&(struct rte_flow_attr){ .ingress = 1, .group = in_group }, pattern, actions);
 }
 
 int
@@ -127,6 +139,12 @@ do_flow_change_group(void)
 }
 
 int
+do_flow_egress(void)
+{
+	return create_by(&(struct rte_flow_attr){ .egress = 1 }, udp_pattern, sent_actions);
+}
+
+int
 do_flow_update(void)
 {
 	struct rte_flow_error error;
@@ -151,6 +169,91 @@ undo_flow(void)
 	int rc = flow != NULL ? rte_flow_destroy(SWEEP_PORT, flow, &error) : 0;
 
 	flow = NULL;
+	return rc;
+}
+
+int
+do_flow_flush(void)
+{
+	struct rte_flow_error error;
+
+	flow = NULL;
+	return rte_flow_flush(SWEEP_PORT, &error);
+}
+
+/* The mode is changed while the port is stopped. */
+static int
+isolate(int enable)
+{
+	struct rte_flow_error error;
+	int rc = rte_eth_dev_stop(SWEEP_PORT);
+
+	if (rc == 0)
+		rc = rte_flow_isolate(SWEEP_PORT, enable, &error);
+	return rc == 0 ? rte_eth_dev_start(SWEEP_PORT) : rc;
+}
+
+int
+do_flow_isolated(void)
+{
+	return isolate(1);
+}
+
+int
+undo_flow_isolated(void)
+{
+	int rc = undo_flow();
+
+	return rc == 0 ? isolate(0) : rc;
+}
+
+/* ------------------------------------------------------------------ indirect actions */
+
+static struct rte_flow_action_handle *handle;
+
+int
+do_flow_indirect(void)
+{
+	const struct rte_flow_indir_action_conf conf = { .ingress = 1 };
+	const struct rte_flow_action action = { .type = RTE_FLOW_ACTION_TYPE_RSS, .conf = &rss };
+	struct rte_flow_error error;
+
+	handle = rte_flow_action_handle_create(SWEEP_PORT, &conf, &action, &error);
+	return handle != NULL ? 0 : -rte_errno;
+}
+
+int
+do_flow_indirect_used(void)
+{
+	struct rte_flow_action indirect[] = {
+		{ .type = RTE_FLOW_ACTION_TYPE_INDIRECT }, { .type = RTE_FLOW_ACTION_TYPE_END },
+	};
+	int rc = do_flow_indirect();
+
+	indirect[0].conf = handle;
+	return rc == 0 ? create(7, udp_pattern, indirect) : rc;
+}
+
+int
+do_flow_indirect_update(void)
+{
+	struct rte_flow_action_rss one = rss;
+	const struct rte_flow_action action = { .type = RTE_FLOW_ACTION_TYPE_RSS, .conf = &one };
+	struct rte_flow_error error;
+
+	one.queue_num = 1;
+	return rte_flow_action_handle_update(SWEEP_PORT, handle, &action, &error);
+}
+
+int
+undo_flow_indirect(void)
+{
+	struct rte_flow_error error;
+	int rc = undo_flow();
+
+	if (rc == 0 && handle != NULL)
+		rc = rte_flow_action_handle_destroy(SWEEP_PORT, handle, &error);
+	handle = NULL;
 	return rc;
 }
 
