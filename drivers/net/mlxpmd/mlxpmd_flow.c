@@ -19,7 +19,7 @@ mlxpmd_flow_direction_check(bool ingress, bool egress, bool transfer, const void
 {
 	if (transfer)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, attr,
-					  "transfer: the port has no representors; ingress and egress are supported");
+					  "transfer is not supported; ingress and egress, of this port, are");
 	if (ingress && egress)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_EGRESS, attr,
 					  "a flow is of received packets (ingress) or of sent ones (egress), not of both");

@@ -249,7 +249,7 @@ reason(enum rte_flow_action_type type)
 	case RTE_FLOW_ACTION_TYPE_PORT_ID:
 	case RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR:
 	case RTE_FLOW_ACTION_TYPE_REPRESENTED_PORT:
-		return "the port has no embedded switch; queue and rss deliver to this port";
+		return "packets do not go to other ports; queue and rss deliver to this one";
 	case RTE_FLOW_ACTION_TYPE_METER:
 		return "meters are not supported; drop is";
 	case RTE_FLOW_ACTION_TYPE_SAMPLE:

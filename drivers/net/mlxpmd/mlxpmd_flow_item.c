@@ -640,8 +640,8 @@ item_compile(const struct rte_flow_item *item, struct place *p, struct mdv_match
 
 	if (item->type == RTE_FLOW_ITEM_TYPE_PORT_REPRESENTOR || item->type == RTE_FLOW_ITEM_TYPE_REPRESENTED_PORT)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, item,
-					  "item %s: it is of flows of an embedded switch (transfer), and the port has none; "
-					  "port_id matches this port", item_name(item));
+					  "item %s: a flow is of the port that it is created on; the item port_id of this "
+					  "port is accepted", item_name(item));
 	if (item->type == RTE_FLOW_ITEM_TYPE_MARK && mlxpmd_flow_mark_check(p->port, item, p->egress, error) != 0)
 		return -rte_errno;
 	if (known == NULL)
