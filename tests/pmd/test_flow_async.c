@@ -24,6 +24,7 @@ configure(void)
 	const struct rte_flow_queue_attr sizes[] = { { .size = SIZE }, { .size = 0 }, { .size = 1u << 30 } };
 	const struct rte_flow_queue_attr *queues[] = { &sizes[0], &sizes[1] }, *large[] = { &sizes[2] };
 	const struct rte_flow_port_attr none = { .nb_counters = 0 }, meters = { .nb_meters = 1 };
+	struct rte_flow_port_attr quotas = none;
 	struct rte_flow_queue_info queue_info;
 	struct rte_flow_op_result res[1];
 	struct rte_flow_port_info info;
@@ -36,6 +37,11 @@ configure(void)
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
 	CHECK_EQ(rte_flow_configure(PORT_A, &meters, 2, queues, &error), -ENOTSUP);
 	CHECK(strstr(error.message, "meters are not supported") != NULL, "%s", error.message);
+	mdv_flow_quotas_set(&quotas, 1);
+	if (mdv_flow_quotas(&quotas) != 0) {
+		CHECK_EQ(rte_flow_configure(PORT_A, &quotas, 2, queues, &error), -ENOTSUP);
+		CHECK(strstr(error.message, "quotas are not supported") != NULL, "%s", error.message);
+	}
 	CHECK_EQ(rte_flow_configure(PORT_A, &none, 1, large, &error), -EINVAL);
 	CHECK_EQ(rte_flow_configure(PORT_A, &(struct rte_flow_port_attr){ .nb_counters = 65537 }, 2, queues, &error),
 		 -EINVAL);
@@ -239,8 +245,14 @@ mistakes(void)
 {
 	const struct rte_flow_item *items = ITEMS(ITEM(ETH), ITEM(IPV4), UDP_TO(4000));
 	const struct rte_flow_pattern_template_attr transfer = { .transfer = 1 };
+	struct rte_flow_template_table_attr resizable = { .flow_attr.ingress = 1, .nb_flows = 1 };
 	const struct rte_flow_action *to_1 = ACTIONS(TO_QUEUE(1));
 
+	mdv_flow_table_resizable_set(&resizable);
+	if (mdv_flow_table_resizable(&resizable)) {
+		CHECK(rte_flow_template_table_create(PORT_A, &resizable, &pattern, 1, actions, 1, &error) == NULL);
+		CHECK(rte_errno == ENOTSUP && strstr(error.message, "a table is not resized") != NULL, "%s", error.message);
+	}
 	refused(items, 1, to_1, 0, "pattern template 1: the table has 1");
 	refused(items, 0, to_1, 2, "actions template 2: the table has 2");
 	refused(ITEMS(ITEM(ETH), ITEM(IPV6), UDP_TO(4000)), 0, to_1, 0, "item 1 is IPV4 in the template");

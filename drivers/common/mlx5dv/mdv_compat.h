@@ -50,11 +50,16 @@ mdv_thread_create(pthread_t *thread, const char *name, mdv_thread_ret (*run)(voi
 	return ret > 0 ? -ret : ret;
 }
 
-/* ---- 23.03: rte_flow.h has tables of flows that are inserted by index ---- */
+/* ---- 23.03: rte_flow.h has tables of flows that are inserted by index, and quotas ---- */
 #if RTE_VERSION < RTE_VERSION_NUM(23, 3, 0, 0)
 #define mdv_flow_table_by_pattern(attr) ((void)(attr), true)
+#define mdv_flow_quotas(attr) ((void)(attr), 0u)
+#define mdv_flow_quotas_set(attr, n) ((void)(attr))
 #else
 #define mdv_flow_table_by_pattern(attr) ((attr)->insertion_type == RTE_FLOW_TABLE_INSERTION_TYPE_PATTERN)
+#define mdv_flow_quotas(attr) ((attr)->nb_quotas)
+/** For tests. */
+#define mdv_flow_quotas_set(attr, n) ((attr)->nb_quotas = (n))
 #endif
 
 /* ---- 23.07: rte_flow.h has an item for the send queue ---- */
@@ -117,6 +122,16 @@ struct rte_flow_item_tx_queue {
 		fp_ops_ = ops_; \
 	(eth_dev)->flow_fp_ops = &fp_ops_; \
 } while (0)
+#endif
+
+/* ---- 24.03: tables of flows that can be made larger ---- */
+#if RTE_VERSION < RTE_VERSION_NUM(24, 3, 0, 0)
+#define mdv_flow_table_resizable(attr) ((void)(attr), false)
+#define mdv_flow_table_resizable_set(attr) ((void)(attr))
+#else
+#define mdv_flow_table_resizable(attr) (((attr)->specialize & RTE_FLOW_TABLE_SPECIALIZE_RESIZABLE) != 0)
+/** For tests. */
+#define mdv_flow_table_resizable_set(attr) ((attr)->specialize = RTE_FLOW_TABLE_SPECIALIZE_RESIZABLE)
 #endif
 
 /* ---- 23.11: a field of rte_flow has its index apart from the level of encapsulation; 24.03: another name ---- */

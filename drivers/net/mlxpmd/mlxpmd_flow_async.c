@@ -367,10 +367,12 @@ configure_check(const struct mlxpmd_port *port, const struct rte_flow_port_attr 
 		const struct rte_flow_queue_attr *queue_attr[], struct rte_flow_error *error)
 {
 	const uint32_t max = port->mdv->caps.max_flow_counters;
+	const char *without = attr->nb_meters != 0 ? "meters" : attr->nb_conn_tracks != 0 ? "tracked connections" :
+			      mdv_flow_quotas(attr) != 0 ? "quotas" : NULL;
 
-	if (attr->nb_meters != 0 || attr->nb_conn_tracks != 0)
+	if (without != NULL)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, attr,
-					  "%s are not supported", attr->nb_meters != 0 ? "meters" : "tracked connections");
+					  "%s are not supported; counters and ageing objects are", without);
 	if (attr->flags & ~(uint32_t)RTE_FLOW_PORT_FLAG_STRICT_QUEUE)
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, attr,
 					  "flags 0x%x: STRICT_QUEUE is supported", attr->flags);

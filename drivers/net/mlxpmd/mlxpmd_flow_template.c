@@ -455,6 +455,10 @@ table_check(const struct rte_flow_template_table_attr *attr, uint8_t nb_patterns
 	if (!mdv_flow_table_by_pattern(attr))
 		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, attr,
 					  MLXPMD_FLOW_NO_INDEX);
+	if (mdv_flow_table_resizable(attr))
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, attr,
+					  "a table is not resized: create it for as many flows as it may get, which takes no "
+					  "memory");
 	return mlxpmd_flow_attr_check(&attr->flow_attr, error);
 }
 
