@@ -283,6 +283,7 @@ def flow_queries(mode, args):
             for line in lines:
                 check(caller.line("dump", line.split()[1]) == line and caller.process.stdout.readline() == "0 \n",
                       f"the dump of one flow is not {line}")
+            caller.fails("dump_full", count, errno.EIO, "not all of the dump was written")
             check(caller.line("count", indirect).endswith("hits 20 bytes 1920 0 "), "the flow of an indirect action")
             flows_refused(caller, count, handle, other)
             check(dumped(primary) == lines, "a call that was refused has changed flows")

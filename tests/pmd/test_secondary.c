@@ -193,6 +193,18 @@ queue_call(const char *name, void *address, struct rte_flow_error *error)
 	return -ENOENT;
 }
 
+/* Into a file that takes nothing, by way of the stream's buffer. */
+static int
+dump_full(struct rte_flow *flow, struct rte_flow_error *error)
+{
+	FILE *file = fopen("/dev/full", "w");
+	int rc = file != NULL ? rte_flow_dev_dump(PORT, flow, file, error) : -ENOENT;
+
+	if (file != NULL)
+		fclose(file);
+	return rc;
+}
+
 static int
 call(const char *name, void *address, struct rte_flow_error *error)
 {
@@ -208,6 +220,8 @@ call(const char *name, void *address, struct rte_flow_error *error)
 		return handle_query(address, name[6] == '_', error);
 	if (strcmp(name, "dump") == 0)
 		return rte_flow_dev_dump(PORT, address, stdout, error);
+	if (strcmp(name, "dump_full") == 0)
+		return dump_full(address, error);
 	if (strcmp(name, "destroy") == 0)
 		return rte_flow_destroy(PORT, address, error);
 	if (strcmp(name, "flush") == 0)

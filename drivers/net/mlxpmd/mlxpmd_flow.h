@@ -31,6 +31,9 @@ int mlxpmd_flow_refuse(struct rte_flow_error *error, int err, enum rte_flow_erro
 /** Zeroed memory, to be freed with free(). NULL with rte_errno, logged. */
 void *mlxpmd_flow_zalloc(const struct mlxpmd_port *port, size_t bytes);
 
+/** Writes what the file has buffered of a dump. -EIO, *error is set: not all of the dump was written. */
+int mlxpmd_flow_dump_end(FILE *file, struct rte_flow_error *error);
+
 /** Name of an item or action: RTE_FLOW_CONV_OP_ITEM_NAME_PTR, RTE_FLOW_CONV_OP_ACTION_NAME_PTR. */
 const char *mlxpmd_flow_name(enum rte_flow_conv_op op, int type);
 

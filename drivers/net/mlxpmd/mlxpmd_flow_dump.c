@@ -81,7 +81,7 @@ flow_print(FILE *file, const struct rte_flow *flow)
 
 int
 mlxpmd_flow_dump(struct rte_eth_dev *eth_dev, struct rte_flow *flow, FILE *file,
-		 struct rte_flow_error *error __rte_unused)
+		 struct rte_flow_error *error)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	const struct rte_flow *f;
@@ -91,7 +91,7 @@ mlxpmd_flow_dump(struct rte_eth_dev *eth_dev, struct rte_flow *flow, FILE *file,
 		if (flow == NULL || f == flow)
 			flow_print(file, f);
 	pthread_mutex_unlock(&port->lock);
-	return 0;
+	return mlxpmd_flow_dump_end(file, error);
 }
 
 /* ------------------------------------------------------------------ queries of other processes */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* rte_flow: refusals, and memory. */
+/* rte_flow: refusals, memory, and the end of dumps. */
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -86,4 +86,13 @@ mlxpmd_flow_zalloc(const struct mlxpmd_port *port, size_t bytes)
 	if (p == NULL)
 		(void)MLXPMD_FAIL(ENOMEM, "port %u: no memory for flows", port->port_id);
 	return p;
+}
+
+int
+mlxpmd_flow_dump_end(FILE *file, struct rte_flow_error *error)
+{
+	if (fflush(file) == 0 && !ferror(file))
+		return 0;
+	return mlxpmd_flow_refuse(error, EIO, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+				  "not all of the dump was written: %s", strerror(errno));
 }

@@ -98,6 +98,8 @@ flow_dump(struct rte_eth_dev *eth_dev, struct rte_flow *flow, FILE *file, struct
 	if (n < 0)
 		rc = mlxpmd_flow_refuse(error, errno, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					"the dump of the primary process cannot be read");
+	else if (rc == 0)
+		rc = mlxpmd_flow_dump_end(file, error);
 	if (fds[0] >= 0)
 		close(fds[0]);
 	return rc;
