@@ -19,6 +19,8 @@ TEST_MLX = BUILD / "app/dpdk-test-mlx"
 PLUGIN = BUILD / "drivers/librte_net_mlxpmd.so"
 # The driver keeps a register dump of a failed device: keep it in the build tree, not in /run.
 os.environ.setdefault("MLXPMD_FWDUMP_DIR", str(BUILD / "fwdump"))
+# Widest registers that EAL allows: selects the variant of the bursts, where a test does not.
+SIMD_BITS = os.environ.get("MLXPMD_TEST_SIMD_BITS")
 PCI = ["0000:c1:00.0", "0000:c1:00.1", "0000:c2:00.0", "0000:c2:00.1"]
 
 
@@ -43,6 +45,8 @@ def eal(ports=2, devargs="", memory_mb=512, lcores="0"):
             "-m", str(memory_mb), "--no-telemetry", "-d", str(PLUGIN)]
     for address in PCI[:ports]:
         args += ["-a", address + ("," + devargs if devargs else "")]
+    if SIMD_BITS:
+        args.append(f"--force-max-simd-bitwidth={SIMD_BITS}")
     return args
 
 
