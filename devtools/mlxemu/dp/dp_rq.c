@@ -175,8 +175,9 @@ wqe_ahead(const struct emu_rq *rq, uint32_t n)
 /*
  * Prefetches the next buffer. Its key is not looked up yet: assume the same distance between device
  * address and host address as for this one; a wrong guess has no effect.
+ * Always inline: gcc 12 takes a function that only prefetches for one without effect, and removes calls of it.
  */
-static inline void
+static inline __attribute__((always_inline)) void
 prefetch_next(const struct emu_rq *rq, const uint8_t *to, uint64_t addr)
 {
 	const struct prm_rq_wqe *next = wqe_ahead(rq, PREFETCH_AHEAD);

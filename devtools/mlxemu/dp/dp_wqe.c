@@ -92,9 +92,9 @@ data_inline(struct dp_wqe *w, struct dp_pieces *p, uint32_t len)
 
 /*
  * Prefetches the data of a later segment: four segments ahead in a multi-packet WQE, or that of the next
- * WQE. Assumes the same key; a wrong guess has no effect.
+ * WQE. Assumes the same key; a wrong guess has no effect. Always inline: as in dp_rq.c.
  */
-static inline void
+static inline __attribute__((always_inline)) void
 prefetch_next(const struct dp_wqe *w, const uint8_t *data, uint64_t addr)
 {
 	uint32_t ahead = w->opcode == PRM_WQE_OPCODE_ENHANCED_MPSW ? 4 * DP_SEG_BYTES
