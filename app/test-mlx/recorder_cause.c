@@ -179,6 +179,25 @@ queue_error_of(const struct recorder *r, const struct mdv_record *rec)
 	return found;
 }
 
+/* What became of the queue after an error: its next repair, unless it failed again before. */
+static void
+add_outcome(const struct recorder *r, const struct mdv_record *error, char *text, size_t size)
+{
+	const struct mdv_record *rec = error + 1;
+	const size_t used = strlen(text);
+
+	while (rec < &r->records[r->n] && !(recorder_same_queue(rec, error) && (rec->kind == MDV_RECORD_REPAIR ||
+										rec->kind == MDV_RECORD_QUEUE_ERROR)))
+		rec++;
+	if (rec == &r->records[r->n] || rec->kind != MDV_RECORD_REPAIR)
+		snprintf(text + used, size - used, "; the queue was to be repaired");
+	else if (rec->op == MDV_REPAIR_DONE)
+		snprintf(text + used, size - used, "; the queue was repaired and works again, %" PRIu32 " packets were lost",
+			 rec->value);
+	else
+		snprintf(text + used, size - used, "; its repair failed");
+}
+
 static void
 queue_cause(const struct recorder *r, struct recorder_cause *cause)
 {
@@ -192,7 +211,7 @@ queue_cause(const struct recorder *r, struct recorder_cause *cause)
 			 "since its start: rte_eth_dev_%s_queue_stop() and _start() have it work again", text,
 			 error->flags & MDV_RECORD_TX ? "tx" : "rx");
 	else
-		snprintf(cause->what, sizeof(cause->what), "%s; the queue was to be repaired", text);
+		add_outcome(r, error, strcpy(cause->what, text), sizeof(cause->what));
 	cause->at = error;
 	for (i = 0; i < RTE_DIM(queue_advice) - 1; i++)
 		if (queue_advice[i].cause == error->op && (queue_advice[i].syndrome == 0 ||

@@ -213,8 +213,8 @@ recorder_print(FILE *out, const struct recorder *r)
 
 	recorder_cause_find(r, &cause);
 	summary_print(out, r, &cause);
-	fprintf(out, "\n%-15s  %13s   (of the end of what took time; seconds from %s)\n", "time, UTC", "relative",
-		cause.at != NULL ? "the cause, which is marked" : "the writing of the file");
+	fprintf(out, "\n%-15s  %13s   (of the end of what took time; seconds from %s; ! failed)\n", "time, UTC", "relative",
+		cause.at != NULL ? "the cause, marked >" : "the writing of the file");
 	overwritten_print(out, r);
 	for (unsigned int i = 0; i < r->n; i += n) {
 		const struct mdv_record *rec = &r->records[i];

@@ -150,7 +150,8 @@ add_object(struct text *t, const struct recorder *r, const struct mdv_record *re
 static void
 add_quiet(struct text *t, const struct mdv_record *rec)
 {
-	if (rec->flags & MDV_RECORD_QUIET)
+	/* Without a device it does not do without. A command with a status has a syndrome as value. */
+	if ((rec->flags & MDV_RECORD_QUIET) && (rec->kind == MDV_RECORD_COMMAND || rec->value != ENODEV))
 		add(t, ": the driver only tried, and does without");
 }
 
@@ -166,7 +167,7 @@ command(struct text *t, const struct recorder *r, const struct mdv_record *rec)
 	if (rec->arg != 0)
 		add(t, ", op_mod 0x%x", rec->arg);
 	if (rec->kind == MDV_RECORD_COMMAND_ERRNO) {
-		add(t, " failed without a status of the firmware: ");
+		add(t, rec->value == ENODEV ? " got no answer: " : " failed without a status of the firmware: ");
 		add_errno(t, rec->value);
 	} else if (rec->status != 0) {
 		mdv_explain(rec->status, rec->value, &e);
@@ -201,7 +202,8 @@ event(struct text *t, const struct recorder *r, const struct mdv_record *rec)
 {
 	add(t, "event of the %s: %s%s", r->head.mode == MDV_OPEN_VFIO ? "device" : "kernel", event_name(r, rec),
 	    is_fatal_event(r, rec) ? ", which reports a failure or a removal" : "");
-	if (rec->object != 0)
+	/* Of the device it is, whatever port the kernel names. */
+	if (rec->object != 0 && !is_fatal_event(r, rec))
 		add(t, ", port %" PRIu32 " of the RDMA device", rec->object);
 	if (rec->value == MDV_EVENT_PORT_UP || rec->value == MDV_EVENT_PORT_DOWN)
 		add(t, ": link %s", rec->value == MDV_EVENT_PORT_UP ? "up" : "down");
