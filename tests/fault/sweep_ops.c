@@ -607,7 +607,7 @@ const struct op sweep_ops[] = {
 	{ "flow create multicast", THERE(do_flow_multicast, undo_flow) },
 	{ "flow create change", THERE(do_flow_change, undo_flow) },
 	{ "flow create change group", THERE(do_flow_change_group, undo_flow) },
-	{ "flow create egress", THERE(do_flow_egress, undo_flow) },
+	{ "flow create egress", RUNNING, .prepare = do_flow_egress_once, .run = do_flow_egress, .undo = undo_flow_egress },
 	{ "flow update", RUNNING, .prepare = do_flow_group, .run = do_flow_update, .undo = undo_flow },
 	{ "flow query", RUNNING, .prepare = do_flow_rss, .run = do_flow_query, .undo = undo_flow },
 	{ "flow destroy", RUNNING, .prepare = do_flow_rss, .run = undo_flow, .undo = nothing, .always = true },
