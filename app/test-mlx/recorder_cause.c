@@ -181,37 +181,37 @@ queue_error_of(const struct recorder *r, const struct mdv_record *rec)
 
 /* What became of the queue after an error: its next repair, unless it failed again before. */
 static void
-add_outcome(const struct recorder *r, const struct mdv_record *error, char *text, size_t size)
+outcome(const struct recorder *r, const struct mdv_record *error, char *text, size_t size)
 {
 	const struct mdv_record *rec = error + 1;
-	const size_t used = strlen(text);
 
 	while (rec < &r->records[r->n] && !(recorder_same_queue(rec, error) && (rec->kind == MDV_RECORD_REPAIR ||
 										rec->kind == MDV_RECORD_QUEUE_ERROR)))
 		rec++;
 	if (rec == &r->records[r->n] || rec->kind != MDV_RECORD_REPAIR)
-		snprintf(text + used, size - used, "; the queue was to be repaired");
+		snprintf(text, size, "the queue was to be repaired");
 	else if (rec->op == MDV_REPAIR_DONE)
-		snprintf(text + used, size - used, "; the queue was repaired and works again, %" PRIu32 " packets were lost",
-			 rec->value);
+		snprintf(text, size, "the queue was repaired, %" PRIu32 " packets were lost", rec->value);
 	else
-		snprintf(text + used, size - used, "; its repair failed");
+		snprintf(text, size, "its repair failed");
 }
 
 static void
 queue_cause(const struct recorder *r, struct recorder_cause *cause)
 {
 	const struct mdv_record *error = queue_error_of(r, cause->at);
-	char text[320];
+	char text[320], became[64];
 	unsigned int i;
 
 	recorder_describe(r, error, false, text, sizeof(text));
-	if (gravity_of(r, cause->at) == GIVEN_UP)
+	if (gravity_of(r, cause->at) == GIVEN_UP) {
 		snprintf(cause->what, sizeof(cause->what), "%s; it was given up at the fifth failure in ten seconds "
 			 "since its start: rte_eth_dev_%s_queue_stop() and _start() have it work again", text,
 			 error->flags & MDV_RECORD_TX ? "tx" : "rx");
-	else
-		add_outcome(r, error, strcpy(cause->what, text), sizeof(cause->what));
+	} else {
+		outcome(r, error, became, sizeof(became));
+		snprintf(cause->what, sizeof(cause->what), "%s; %s", text, became);
+	}
 	cause->at = error;
 	for (i = 0; i < RTE_DIM(queue_advice) - 1; i++)
 		if (queue_advice[i].cause == error->op && (queue_advice[i].syndrome == 0 ||

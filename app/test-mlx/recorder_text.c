@@ -150,7 +150,7 @@ add_object(struct text *t, const struct recorder *r, const struct mdv_record *re
 static void
 add_quiet(struct text *t, const struct mdv_record *rec)
 {
-	/* Without a device it does not do without. A command with a status has a syndrome as value. */
+	/* The driver cannot do without the device. The value of a command with a status is its syndrome. */
 	if ((rec->flags & MDV_RECORD_QUIET) && (rec->kind == MDV_RECORD_COMMAND || rec->value != ENODEV))
 		add(t, ": the driver only tried, and does without");
 }
@@ -202,7 +202,7 @@ event(struct text *t, const struct recorder *r, const struct mdv_record *rec)
 {
 	add(t, "event of the %s: %s%s", r->head.mode == MDV_OPEN_VFIO ? "device" : "kernel", event_name(r, rec),
 	    is_fatal_event(r, rec) ? ", which reports a failure or a removal" : "");
-	/* Of the device it is, whatever port the kernel names. */
+	/* It concerns the device, whatever port the kernel names. */
 	if (rec->object != 0 && !is_fatal_event(r, rec))
 		add(t, ", port %" PRIu32 " of the RDMA device", rec->object);
 	if (rec->value == MDV_EVENT_PORT_UP || rec->value == MDV_EVENT_PORT_DOWN)

@@ -55,7 +55,7 @@ CAUSES = [
      "Tx queue 2 (SQ 0x11): error completion LOCAL_PROT_ERR",
      "on cqe.write match port=3 q=tx2 after 12 do error syndrome=LOCAL_PROT_ERR vendor=0x57"),
     ([ERROR, record(5001, REPAIR, 0, 0x11, 7, arg=2, flags=TX)], 0, "queue",
-     "the queue was repaired and works again, 7 packets were lost",
+     "the queue was repaired, 7 packets were lost",
      "on cqe.write match port=3 q=tx2 after 12 count 1 do error syndrome=LOCAL_PROT_ERR vendor=0x57"),
     # Completions of earlier starts, but not those after the first error of this kind.
     ([record(1, QUEUE, 1, 0x10, arg=2, flags=TX, took=7), record(2, QUEUE, 1, 0x10, arg=2, took=100), ERROR,

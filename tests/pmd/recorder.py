@@ -29,7 +29,7 @@ CASES = {
     "refused": ("on cmd.entry match port=0 op=CREATE_SQ after 1 count 1 do fail status=NO_RESOURCES syndrome=0x2a3d5c",
                 False, ["refused", "CREATE_SQ", "NO_RESOURCES (0x0f", "syndrome 0x2a3d5c"]),
     "repaired": ("on cqe.write match port=0 q=rx0 after 5 count 1 do error syndrome=LOCAL_QP_OP_ERR vendor=0x9d", False,
-                 ["queue", "Rx queue 0", "LOCAL_QP_OP_ERR (0x02", "vendor syndrome 0x9d", "repaired and works"]),
+                 ["queue", "Rx queue 0", "LOCAL_QP_OP_ERR (0x02", "vendor syndrome 0x9d", "was repaired, "]),
     "link": ("on doorbell match port=0 after 20 count 1 do link state=down ms=200", False, ["link", ": link down"]),
     "memory": ("on umem.reg match port=0 after 6 count 1 do fail errno=ENOMEM", False,
                ["call", "mlx5dv_devx_umem_reg() failed: ENOMEM"]),
