@@ -38,15 +38,15 @@ def skip(reason):
     sys.exit(SKIP)
 
 
-def eal(ports=2, devargs="", memory_mb=512, lcores="0"):
-    """EAL arguments: no hugepages, only the emulated devices, the plugin of this build."""
+def eal(ports=2, devargs="", memory_mb=512, lcores="0", simd=SIMD_BITS):
+    """EAL arguments: no hugepages, only the emulated devices, the plugin of this build; simd: bits, None of EAL."""
     # With more lcores than processors: "0@0,2@1", LCORE@PROCESSOR.
     args = ["--lcores" if "@" in lcores else "-l", lcores, "--no-huge", "--no-shconf",
             "-m", str(memory_mb), "--no-telemetry", "-d", str(PLUGIN)]
     for address in PCI[:ports]:
         args += ["-a", address + ("," + devargs if devargs else "")]
-    if SIMD_BITS:
-        args.append(f"--force-max-simd-bitwidth={SIMD_BITS}")
+    if simd:
+        args.append(f"--force-max-simd-bitwidth={simd}")
     return args
 
 

@@ -31,7 +31,7 @@ def forwarded(form, simd, queues, target, devargs="", emu_args=()):
     args = [*RINGS, f"--rxq={queues}", f"--txq={queues}"]
     value = 128 + form if emu_args else form
     devargs = f"rxq_cqe_comp_en={value}" + (devargs and "," + devargs)
-    eal = [*pmdlib.eal(devargs, telemetry=True), f"--force-max-simd-bitwidth={simd}"]
+    eal = pmdlib.eal(devargs, telemetry=True, simd=simd)
     with pmdlib.Testpmd(args, wires=["pair:lossless"], eal_args=eal, emu_args=emu_args) as testpmd:
         mode = testpmd.cmd("show rxq info 0 0")
         check("Hash Compressed" in mode if queues > 1 else "Compressed" in mode, mode)

@@ -87,8 +87,8 @@ def run():
         fcs = 4 if i % 3 == 0 and not lro else 0  # The device writes none with LRO.
         words = ["tso"] * tso + ["lro"] * lro + ["fcs"] * (fcs != 0)
         begin = time.monotonic()
-        result = emu([sys.argv[-1], *pmdlib.eal(devargs, lcores="0"), f"--force-max-simd-bitwidth={WIDTHS[i // 2 % 4]}",
-                      "--", *words, str(FRAMES // 2)], timeout=LIMIT_S)
+        result = emu([sys.argv[-1], *pmdlib.eal(devargs, lcores="0", simd=WIDTHS[i // 2 % 4]), "--",
+                      *words, str(FRAMES // 2)], timeout=LIMIT_S)
         check(result.status == 0 and result.report.get("audit") == "clean",
               f"{name(*mix)}: exit status {result.status}\n{result.out[-6000:]}")
         bursts_check(result.out, *mix)

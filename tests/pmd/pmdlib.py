@@ -29,8 +29,8 @@ def long_run():
     return "--long" in sys.argv
 
 
-def eal(devargs="", memory_mb=1024, lcores="0,1", telemetry=False):
-    args = [a for a in e2e.eal(2, devargs, memory_mb, lcores) if not telemetry or a != "--no-telemetry"]
+def eal(devargs="", memory_mb=1024, lcores="0,1", telemetry=False, simd=e2e.SIMD_BITS):
+    args = [a for a in e2e.eal(2, devargs, memory_mb, lcores, simd) if not telemetry or a != "--no-telemetry"]
     return [*args, "--file-prefix", PREFIX]
 
 

@@ -34,8 +34,7 @@ CASES = [
 
 
 def start(devargs, faults=(), simd=None):
-    limit = [f"--force-max-simd-bitwidth={simd}"] if simd else []
-    program = ["dpdk-testpmd", *pmdlib.eal(devargs, lcores="0,1"), *limit, "--log-level=bus.pci:info", "--",
+    program = ["dpdk-testpmd", *pmdlib.eal(devargs, lcores="0,1", simd=simd), "--log-level=bus.pci:info", "--",
                "--no-mlockall", "--total-num-mbufs=4096", "--tx-first"]
     # testpmd ends at the end of its input, with and without ports.
     return emu(["timeout", "-s", "INT", "60", *program], faults=faults)
