@@ -181,7 +181,8 @@ def tx_variants(setup):
 
 
 CASES = [
-    Case("io", "io forwarding, one queue", io_one_queue, "on cqe.write do set field=byte_cnt"),
+    # With the lowest bit flipped the bytes of frames that are a byte longer and shorter may add up to the true sum.
+    Case("io", "io forwarding, one queue", io_one_queue, "on cqe.write do set field=byte_cnt value=61"),
     Case("io-4", "io forwarding, four queues", io_four_queues, "on rx.deliver do set off=0"),
     Case("mac", "mac and macswap, one and three segments", mac_modes, "on rx.deliver do set off=0"),
     Case("rx", "rxonly: scalar and vector, one queue and four", rx_variants, "on cqe.write do set field=byte_cnt"),
