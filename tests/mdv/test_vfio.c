@@ -246,20 +246,31 @@ test_link(struct mdv_dev *dev)
 
 /* ------------------------------------------------------------------ clock */
 
-/** A reading of the counter, and the TSC before and after it. */
-struct reading {
+/** A change of the counter, and the TSC before the last reading of the old value and after the first of the new one. */
+struct change {
 	uint64_t raw, before, after;
 };
 
+/*
+ * The emulator's counter is memory that a thread writes, and is old when the thread did not run; but not when it just
+ * changed.
+ */
 static bool
-counter_read(struct mdv_dev *dev, struct reading *r)
+change_await(struct mdv_dev *dev, struct change *c)
 {
-	int ret;
+	const uint64_t end = rte_get_tsc_cycles() + WAKE_MS * rte_get_tsc_hz() / 1000;
+	uint64_t old, before = rte_get_tsc_cycles();
 
-	r->before = rte_get_tsc_cycles();
-	ret = mdv_clock_raw(dev, &r->raw);
-	r->after = rte_get_tsc_cycles();
-	return ret == 0;
+	if (mdv_clock_raw(dev, &old) != 0)
+		return false;
+	do {
+		c->before = before;
+		before = rte_get_tsc_cycles();
+		if (mdv_clock_raw(dev, &c->raw) != 0 || before > end)
+			return false;
+		c->after = rte_get_tsc_cycles();
+	} while (c->raw == old);
+	return true;
 }
 
 /* The thread may be preempted between the readings, so the brackets give lower and upper bounds of the time. */
@@ -267,12 +278,12 @@ static void
 check_rate(struct mdv_dev *dev)
 {
 	const double hz = dev->caps.device_frequency_khz * 1e3, tsc_hz = rte_get_tsc_hz();
-	struct reading a, b;
+	struct change a, b;
 	double ticks;
 
-	REQUIRE(counter_read(dev, &a));
+	REQUIRE(change_await(dev, &a));
 	pass_us(200 * 1000); /* The period in which the rate is measured. */
-	REQUIRE(counter_read(dev, &b));
+	REQUIRE(change_await(dev, &b));
 	ticks = b.raw - a.raw;
 	CHECK(ticks > hz * 0.8 * ((b.before - a.after) / tsc_hz));
 	CHECK(ticks < hz * 1.2 * ((b.after - a.before) / tsc_hz));
