@@ -71,10 +71,8 @@ int do_flow_group(void);
 int do_flow_multicast(void);
 int do_flow_change(void);
 int do_flow_change_group(void);
-/** Of sent packets. */
+/** Of sent packets; the only one, which through VFIO has the root table to itself. */
 int do_flow_egress(void);
-int do_flow_egress_once(void);
-int undo_flow_egress(void);
 /** Gives the flow of do_flow_group() other actions, if the release of DPDK can. */
 int do_flow_update(void);
 /** Reads the counter of the flow that do_flow_rss() created. */

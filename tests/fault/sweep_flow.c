@@ -207,23 +207,6 @@ undo_flow_isolated(void)
 	return rc == 0 ? isolate(0) : rc;
 }
 
-/* By VFIO the first rule of sent packets makes their root table, which remains until the device is closed. */
-int
-do_flow_egress_once(void)
-{
-	int rc = do_flow_egress();
-
-	return rc == 0 ? undo_flow() : rc;
-}
-
-int
-undo_flow_egress(void)
-{
-	int rc = undo_flow();
-
-	return rc == 0 ? level_reach(LEVEL_NONE) : rc;
-}
-
 /* ------------------------------------------------------------------ indirect actions */
 
 static struct rte_flow_action_handle *handle;

@@ -405,7 +405,8 @@ host_disarm(unsigned int i, struct hit *hit)
 /* The driver tries three times; TIRs and RQTs hold what they lead to. */
 static const char *const destroys[] = {
 	"DESTROY_SQ", "DESTROY_RQ", "DESTROY_CQ", "DESTROY_TIR", "DESTROY_RQT", "DESTROY_TIS",
-	"DESTROY_MKEY", "DEALLOC_Q_COUNTER", "DEALLOC_TRANSPORT_DOMAIN", "DEALLOC_PD",
+	"DESTROY_MKEY", "DEALLOC_Q_COUNTER", "DEALLOC_TRANSPORT_DOMAIN", "DEALLOC_PD", "DESTROY_FLOW_GROUP",
+	"DESTROY_FLOW_TABLE",
 };
 
 static const char *

@@ -155,10 +155,7 @@ heap_ledger(char *text, size_t bytes)
 			heap_pieces() - pieces_lost, zones);
 }
 
-/*
- * The library keeps the UARs of send queues for the next ones until the device is closed. Through VFIO the driver keeps
- * the table that it has made the root.
- */
+/* The library keeps the UARs of send queues for the next ones until the device is closed. */
 static void
 without_kept(json_t *ledger)
 {
@@ -169,8 +166,6 @@ without_kept(json_t *ledger)
 	json_array_foreach(json_object_get(ledger, "ports"), i, port) {
 		json_object_del(port, "mappings");
 		json_object_del(json_object_get(port, "objects"), "UAR");
-		if (level_now != LEVEL_STARTED)
-			json_object_del(json_object_get(port, "objects"), "flow table");
 	}
 }
 

@@ -7,7 +7,7 @@
   *                               to the first table of the test
   * mdv_rule_fw vfio ADDRESS      through VFIO
   * mdv_rule_fw refused           with the kernel's driver; a fault rule refuses a command once
-  * mdv_rule_fw kept              with the kernel's driver; DESTROY_FLOW_GROUP is refused three times
+  * mdv_rule_fw kept WHAT         with the kernel's driver; destroying a group or an entry is refused three times
   * mdv_rule_fw unset ADDRESS     through VFIO; SET_FLOW_TABLE_ROOT is refused once
   * mdv_rule_fw keeps ADDRESS     through VFIO; a fault rule makes it impossible to reset the root
   * mdv_rule_fw unsupported       with the kernel's driver; a fault rule makes tables by command impossible
@@ -158,6 +158,18 @@ newest_first(struct mdv_dev *dev)
 	return UINT32_MAX;
 }
 
+/* Flow tables of the device, and their groups. */
+static unsigned int
+tables_count(struct mdv_dev *dev)
+{
+	struct mdv_obj_info info[64];
+	unsigned int count = 0, n = RTE_MIN(mdv_objects_get(dev, info, RTE_DIM(info)), RTE_DIM(info));
+
+	for (unsigned int i = 0; i < n; i++)
+		count += strncmp(info[i].type, "FLOW_", strlen("FLOW_")) == 0;
+	return count;
+}
+
 /* One table, in which the groups stand in the order of the priorities. */
 static void
 test_priorities(struct mdv_dev *dev)
@@ -184,8 +196,7 @@ test_priorities(struct mdv_dev *dev)
 	CHECK_EQ(prm_flow_table_context_get_log_size(&ctx), 20);
 	for (size_t i = 0; i < RTE_DIM(order); i++)
 		CHECK_EQ(mdv_rule_destroy(rule[i]), 0);
-	/* The table stays for later rules. */
-	CHECK(root != NULL);
+	CHECK_EQ(tables_count(dev), 0);
 }
 
 /* A table of 2^13 entries: a priority uses all entries between its neighbours, and not one more. */
@@ -342,22 +353,27 @@ test_refused(struct mdv_dev *dev)
 	CHECK(mdv_rule_create(dev, &attr) == NULL);
 	CHECK_EQ(rte_errno, EINVAL);
 	CHECK_EQ(lines_with(log_end(), "refused: BAD_RES_STATE (0x09), syndrome 0x2a3d5c"), 1);
+	CHECK_EQ(tables_count(dev), 0);
 	rule = mdv_rule_create(dev, &attr);
 	CHECK(rule != NULL);
 	CHECK_EQ(mdv_rule_destroy(rule), 0);
+	CHECK_EQ(tables_count(dev), 0);
 }
 
-/* A group that the device refuses to destroy stays; further groups are created beside it. */
+/* What the device refuses to destroy stays, and with it the table: further rules are created beside it. */
 static void
-test_kept(struct mdv_dev *dev)
+test_kept(struct mdv_dev *dev, bool entry)
 {
-	struct mdv_rule_attr attr = { .priority = 2, .ethertype = 0x800, .tir = tir };
+	/* An entry that stays would keep the TIR, too. */
+	struct mdv_rule_attr attr = { .priority = 2, .ethertype = 0x800, .tir = entry ? NULL : tir };
 	struct mdv_rule *rule = mdv_rule_create(dev, &attr), *other;
 
 	REQUIRE(rule != NULL);
 	log_begin();
-	CHECK_EQ(mdv_rule_destroy(rule), 0);
-	CHECK_EQ(lines_with(log_end(), "DESTROY_FLOW_GROUP (0x934) refused"), 1);
+	CHECK_EQ(mdv_rule_destroy(rule), entry ? -EINVAL : 0);
+	CHECK_EQ(lines_with(log_end(), entry ? "DELETE_FLOW_TABLE_ENTRY (0x938) refused" :
+					       "DESTROY_FLOW_GROUP (0x934) refused"), 1);
+	CHECK_EQ(tables_count(dev), entry ? 2 : 1);
 	log_begin();
 	for (int i = 0; i < 2; i++) {
 		rule = mdv_rule_create(dev, &attr);
@@ -368,6 +384,7 @@ test_kept(struct mdv_dev *dev)
 		CHECK_EQ(mdv_rule_destroy(rule), 0);
 		CHECK_EQ(mdv_rule_destroy(other), 0);
 	}
+	CHECK_EQ(roots, 1);
 	CHECK_EQ(lines_of(log_end()), 0);
 }
 
@@ -450,7 +467,7 @@ run(struct mdv_dev *dev, const char *mode, const char *argument)
 	if (strcmp(mode, "refused") == 0) {
 		test_refused(dev);
 	} else if (strcmp(mode, "kept") == 0) {
-		test_kept(dev);
+		test_kept(dev, strcmp(argument, "entry") == 0);
 	} else if (strcmp(mode, "unsupported") == 0) {
 		test_unsupported(dev);
 	} else if (strcmp(mode, "small") == 0) {

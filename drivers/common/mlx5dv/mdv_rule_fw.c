@@ -144,7 +144,7 @@ table_create(struct fw_table *t)
 	return mdv_obj_create(t->table.dev, &in, sizeof(in));
 }
 
-/** Creates the table, at the first rule; a root becomes the root then. */
+/** Creates the table, at the first rule; a root becomes the root then. root_put() is its counterpart. */
 static int
 table_need(struct fw_table *t)
 {
@@ -160,6 +160,28 @@ table_need(struct fw_table *t)
 	MDV_UNDO(mdv_obj_destroy(t->obj));
 	t->obj = NULL;
 	return -rte_errno;
+}
+
+/* The root may be destroyed as it is, if the device cannot reset it. */
+static void
+table_destroy(struct fw_table *t)
+{
+	struct mdv_dev *dev = t->table.dev;
+
+	if (t->obj == NULL)
+		return;
+	if (t->set_root != NULL && t->resets_root && !mdv_removed(dev))
+		(void)t->set_root(dev, t->table.egress, NULL);
+	(void)mdv_obj_destroy(t->obj);
+	t->obj = NULL;
+}
+
+/** Destroys a root with its last rule. While the device keeps an entry or a group of it, it stays for later rules. */
+static void
+root_put(struct fw_table *t)
+{
+	if (t->set_root != NULL && TAILQ_EMPTY(&t->groups))
+		table_destroy(t);
 }
 
 /* ------------------------------------------------------------------ groups, by priority and mask */
@@ -425,6 +447,7 @@ fw_create(struct mdv_rule_table *table, const struct mdv_rule_attr *attr, const 
 		bit_put(r->group, r->bit);
 		MDV_UNDO(group_put(t, r->group));
 	}
+	MDV_UNDO(root_put(t));
 	free(r);
 	return NULL;
 }
@@ -432,33 +455,32 @@ fw_create(struct mdv_rule_table *table, const struct mdv_rule_attr *attr, const 
 static int
 fw_destroy(struct mdv_rule *base)
 {
+	struct fw_table *t = (struct fw_table *)base->table;
 	struct fw_rule *r = (struct fw_rule *)base;
 	int ret = mdv_obj_destroy(r->entry);
 
 	/* The device kept the entry: neither its index nor its group is free. */
 	if (ret == 0) {
 		bit_put(r->group, r->bit);
-		group_put((struct fw_table *)base->table, r->group);
+		group_put(t, r->group);
+		root_put(t);
 	}
 	free(r);
 	return ret;
 }
 
-/* The root may be destroyed as it is, if the device cannot reset it. */
 static void
 fw_close(struct mdv_rule_table *table)
 {
 	struct fw_table *t = (struct fw_table *)table;
 	struct fw_group *g;
 
-	if (t->obj != NULL && t->set_root != NULL && t->resets_root && !mdv_removed(table->dev))
-		(void)t->set_root(table->dev, table->egress, NULL);
 	while ((g = TAILQ_FIRST(&t->groups)) != NULL) {
 		TAILQ_REMOVE(&t->groups, g, next);
 		(void)mdv_obj_destroy(g->obj);
 		free(g);
 	}
-	(void)mdv_obj_destroy(t->obj);
+	table_destroy(t);
 }
 
 static const struct mdv_rule_ops fw_ops = {

@@ -54,7 +54,7 @@ struct mdv_rule_table *mdv_rules_verbs_new(struct mdv_dev *dev, bool egress);
 typedef int (*mdv_rules_root)(struct mdv_dev *dev, bool egress, struct mdv_obj *table);
 /** By SET_FLOW_TABLE_ROOT, in VFIO mode only. */
 int mdv_rules_fw_root(struct mdv_dev *dev, bool egress, struct mdv_obj *table);
-/** mdv_rule_fw.c: a root table by command; nothing is created before the first rule. */
+/** mdv_rule_fw.c: a root table by command, which the device has from the first rule to the last. */
 struct mdv_rule_table *mdv_rules_fw_new(struct mdv_dev *dev, bool egress, mdv_rules_root set_root);
 /** mdv_rule_fw.c: another table. NULL with rte_errno, logged. */
 struct mdv_rule_table *mdv_rules_fw_table(struct mdv_dev *dev, bool egress, uint8_t level);
