@@ -290,7 +290,8 @@ static void
 row_run(const struct kind *kind, const struct op *op, FILE *out)
 {
 	struct row row = { 0 };
-	unsigned int k, step = stride != 0 ? stride : kind->nb_variants;
+	/* Variants of teardown are commands, not ways to refuse one. */
+	unsigned int k, step = stride != 0 ? stride : kind->teardown ? 1 : kind->nb_variants;
 	uint64_t begin = now_ms();
 
 	for (unsigned int v = 0; v < kind->nb_variants; v++) {
