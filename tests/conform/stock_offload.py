@@ -120,11 +120,11 @@ def merged(setup):
     """LRO on a striding and on an ordinary queue; the packets leave as the segments of which they were made."""
     frames = lro.frames_in()
     for devargs in ("mprq_en=1,rxqs_min_mprq=1", ""):
-        with stocklib.Replay([bytes(p) for p in frames], len(frames), record=True) as replay:
+        with stocklib.Replay(frames, len(frames), record=True) as replay:
             with stocklib.testpmd(setup, devargs, ["--no-flush-rx", "--disable-device-start", *lro.LRO],
                                   wires=replay.wires) as t:
                 received, report, mac = lro.forward(t, len(frames))
-            lro.compare(frames, replay.out, mac, received, report)
+            lro.compare(replay.out, mac, received, report)
     return 2 * len(frames)
 
 

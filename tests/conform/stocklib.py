@@ -26,7 +26,7 @@ LOG = "--log-level=bus.pci:info"
 
 def eal(devargs=""):
     """The stock PMD only: our plugin is not loaded."""
-    args = pmdlib.eal(devargs)
+    args = pmdlib.eal(devargs, simd=None)
     at = args.index("-d")
     return [*args[:at], *args[at + 2:], LOG]
 
