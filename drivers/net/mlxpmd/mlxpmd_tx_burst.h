@@ -205,9 +205,6 @@ is_alike(const struct tx_run *w, const struct rte_mbuf *m, const unsigned int f)
 	       !((f & MLXPMD_TX_F_MULTI) && m->nb_segs != 1);
 }
 
-/* Bytes of the ring that are prefetched ahead of the copies. Behind its end it does no harm. */
-#define TX_COPY_AHEAD (4 * MLX5_SEND_WQE_BB)
-
 /* Packets of multi-packet WQEs that contain short ones, while they are written. */
 struct copy_run {
 	uint8_t *at, *end;	/* Next data segment; end of the WQE. */
@@ -248,7 +245,6 @@ copies_put(struct copy_run *c, struct tx_run *w, struct rte_mbuf **pkts, struct 
 	for (; pkts != end; pkts++, bytes += len, at += mlxpmd_tx_copy_bytes(len)) {
 		m = *pkts;
 		len = m->data_len;
-		/* Loads run ahead by themselves; stores wait for their lines. */
 		rte_prefetch0(at + TX_COPY_AHEAD);
 		plain = (f & MLXPMD_TX_F_FAST_FREE) ? is_alike(w, m, f) : tx_is_plain(m, c->pool, w->alike, w->title);
 		if (likely(plain && len - 32 < c->shorts && at <= last_short)) {
