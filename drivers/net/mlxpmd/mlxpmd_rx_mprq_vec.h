@@ -96,19 +96,21 @@ mlxpmd_mprq_line(struct rte_mbuf *m, uint32_t to, const uint8_t *data, size_t ah
 }
 
 /**
- * Prefetches the mbufs that the next group gets from the cache: data of long packets has evicted them. Both lines are
- * written to.
+ * Prefetches two lines of the mbufs that the next group gets from the cache: those that are written to if its packets
+ * are attached (at 0), whose data has evicted them, or copied (at their data), where stores would wait for them.
  */
 static __rte_always_inline void
-mlxpmd_mprq_prefetch_next(const struct rte_mempool_cache *cache, const unsigned int n)
+mlxpmd_mprq_prefetch_next(const struct rte_mempool_cache *cache, const unsigned int n, const uint32_t at)
 {
+	const uint8_t *line;
 	unsigned int i;
 
 	if (unlikely(cache == NULL || cache->len < n))
 		return;
 	for (i = cache->len - n; i < cache->len; i++) {
-		rte_prefetch0(cache->objs[i]);
-		rte_prefetch0((const uint8_t *)cache->objs[i] + RTE_CACHE_LINE_MIN_SIZE);
+		line = (const uint8_t *)cache->objs[i] + at;
+		rte_prefetch0(line);
+		rte_prefetch0(line + RTE_CACHE_LINE_MIN_SIZE);
 	}
 }
 
@@ -149,9 +151,11 @@ mlxpmd_mprq_group(struct mlxpmd_rxq *rxq, const struct mlxpmd_rx_run *run, struc
 			mlxpmd_mprq_attach(m[i + 3], info + i + 3, data + 3 * stride, iova, stride);
 		}
 		rxq->striding.given += n;
-		mlxpmd_mprq_prefetch_next(run->cache, n);
+		mlxpmd_mprq_prefetch_next(run->cache, n, 0);
 		return;
 	}
+	if (m[0]->data_len > MLXPMD_MPRQ_LINE)
+		mlxpmd_mprq_prefetch_next(run->cache, n, m[0]->data_len <= from->lines_max ? run->to : 0);
 	for (i = 0; i < n; i++, data += stride) {
 		const uint32_t len = m[i]->data_len;
 
