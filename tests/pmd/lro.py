@@ -88,15 +88,15 @@ def forward(testpmd, count):
 def compare(out, mac, received, report, merges=True):
     """The frames that left against those that came, and the packets in between."""
     sent = collections.Counter(bytes(data) for data, _ in RawPcapReader(str(out)))
-    wanted, count = frames_out(mac), len(frames_in())
+    wanted, total = frames_out(mac), len(frames_in())
     for what, some in (("not expected", sent - wanted), ("missing", wanted - sent)):
         for frame, count in some.most_common(2):
             print(f"{what}, {count} times: {Ether(frame)!r}")
     check(sent == wanted, f"{sum((sent - wanted).values())} frames not as expected, "
           f"{sum((wanted - sent).values())} missing")
     packets, segments = report.port(0, "rx_lro_packets"), report.port(0, "rx_lro_segments")
-    check(received == count - segments + packets,
-          f"{received} packets received of {count} segments: {segments} were merged into {packets}")
+    check(received == total - segments + packets,
+          f"{received} packets received of {total} segments: {segments} were merged into {packets}")
     check(packets > 20 and segments > 4 * packets if merges else packets == 0,
           f"{segments} segments merged into {packets} packets")
 
