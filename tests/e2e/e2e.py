@@ -39,7 +39,10 @@ def skip(reason):
 
 
 def eal(ports=2, devargs="", memory_mb=512, lcores="0", simd=SIMD_BITS):
-    """EAL arguments: no hugepages, only the emulated devices, the plugin of this build; simd: bits, None of EAL."""
+    """EAL arguments: no hugepages, only the emulated devices, the plugin of this build.
+
+    simd: width of the widest registers in bits; None: the default of EAL.
+    """
     # With more lcores than processors: "0@0,2@1", LCORE@PROCESSOR.
     args = ["--lcores" if "@" in lcores else "-l", lcores, "--no-huge", "--no-shconf",
             "-m", str(memory_mb), "--no-telemetry", "-d", str(PLUGIN)]
