@@ -27,6 +27,8 @@
 /** Units of control and Ethernet segment, and of a WQEBB. */
 #define MLXPMD_TITLE_DS 2
 #define MLXPMD_WQEBB_DS 4
+/** Most units that a control segment can count. */
+#define MLXPMD_TX_DS_MAX PRM_WQE_CTRL_SEG_QPN_DS_DS_MASK
 static_assert(sizeof(struct prm_wqe_ctrl_seg) + sizeof(struct prm_wqe_eth_seg) == MLXPMD_TITLE_DS * MLXPMD_DS_BYTES,
 	      "WQE layout");
 static_assert(MLX5_SEND_WQE_BB == MLXPMD_WQEBB_DS * MLXPMD_DS_BYTES, "WQE layout");
@@ -233,11 +235,8 @@ mlxpmd_tx_copy_bytes(uint32_t len)
  */
 bool mlxpmd_tx_mr_lookup(struct mlxpmd_txq *txq, const struct rte_mbuf *m, uintptr_t addr);
 
-/**
- * Writes NOPs of one WQEBB each, as the kernel does before the end of a ring (drivers/net/ethernet/mellanox/mlx5/core/
- * en/txrx.h, mlx5e_post_nop()). There is space for them, and for a WQE that follows before the doorbell.
- */
-void mlxpmd_tx_nops(struct mlxpmd_txq *txq, uint32_t wqebbs);
+/** Copies a WQE of ds 16-byte units to the ring, where it may wrap. Its first WQEBB is the next one. */
+void mlxpmd_tx_wqe_copy(const struct mlxpmd_txq *txq, const void *wqe, uint32_t ds);
 
 /**
  * Writes one SEND WQE of any shape: several segments, inline header, VLAN tag, wrapping at the end of the ring.

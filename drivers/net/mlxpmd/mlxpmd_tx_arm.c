@@ -16,8 +16,6 @@
 #define BUSY_NS UINT64_C(100000000)
 /* Outstanding completions in addition to one per rs_thresh: a long WQE may request its own. */
 #define CQE_SLACK 8
-/* Most 16-byte units that a control segment can count. */
-#define DS_MAX PRM_WQE_CTRL_SEG_QPN_DS_DS_MASK
 
 /* Header bytes to inline for the inline mode of the vport (PRM, nic_vport_context.min_wqe_inline_mode). */
 static int
@@ -93,7 +91,7 @@ sizes_set(struct mlxpmd_txq *txq)
 	if (hdr < 0)
 		return mlxpmd_queue_arm_fail(&txq->q, EINVAL, "the device's inline mode is unknown");
 	txq->inline_bytes = hdr;
-	txq->max_ds = RTE_MIN((uint32_t)caps->max_sq_desc_ds, DS_MAX);
+	txq->max_ds = RTE_MIN((uint32_t)caps->max_sq_desc_ds, MLXPMD_TX_DS_MAX);
 	if (txq->max_ds < MLXPMD_TITLE_DS + 1 + (hdr + sizeof(uint32_t)) / MLXPMD_DS_BYTES + 1)
 		return mlxpmd_queue_arm_fail(&txq->q, EINVAL, "the device's largest WQE is too small");
 	txq->max_lso = (txq->q.offloads & MLXPMD_TX_TSO_OFFLOADS) ? caps->max_lso_bytes : 0;
@@ -197,7 +195,7 @@ mlxpmd_tx_segs_max(const struct mdv_caps *caps)
 	/* The longest inline header: of a packet to be segmented, or that with a tag, which devices require. */
 	uint32_t header = caps->max_lso_bytes != 0 ? MLXPMD_TSO_HEADER_DS : 2;
 
-	return RTE_MIN((uint32_t)caps->max_sq_desc_ds, DS_MAX) - MLXPMD_TITLE_DS - header;
+	return RTE_MIN((uint32_t)caps->max_sq_desc_ds, MLXPMD_TX_DS_MAX) - MLXPMD_TITLE_DS - header;
 }
 
 uint64_t

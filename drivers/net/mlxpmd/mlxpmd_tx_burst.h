@@ -264,25 +264,6 @@ copies_put(struct copy_run *c, struct tx_run *w, struct rte_mbuf **pkts, struct 
 }
 
 /*
- * Number of WQEBBs that can be written without a wrap, 0 if they are fewer than `longest`. Writes NOPs into the WQEBBs
- * before the ring's end if these are too few.
- */
-static __rte_always_inline uint32_t
-copy_room(struct mlxpmd_txq *txq, uint32_t longest)
-{
-	uint32_t to_end = txq->q.wqe_mask + 1 - (txq->q.pi & txq->q.wqe_mask);
-	uint32_t room = mlxpmd_tx_free_wqebbs(txq);
-
-	if (unlikely(room < longest + (to_end < longest ? to_end : 0)))
-		return 0;
-	if (unlikely(to_end < longest)) {
-		mlxpmd_tx_nops(txq, to_end);
-		return room - to_end;
-	}
-	return RTE_MIN(room, to_end);
-}
-
-/*
  * Fills one WQE with packets, those longer than r->longest from their buffers. Returns the first packet that is not in
  * the WQE.
  */
@@ -302,26 +283,31 @@ mpw_copy_fill(struct mlxpmd_txq *txq, struct copy_run *r, struct tx_run *w, stru
 }
 
 /*
- * Writes multi-packet WQEs that contain packets of up to inline_mpw bytes; longer ones are sent from their buffers. No
- * WQE wraps. Only the last one needs a test of the thresholds. Adds the packets that are copied to c. Returns as
- * send_mpw(), or MLXPMD_TX_RING_FULL.
+ * Writes multi-packet WQEs that contain packets of up to inline_mpw bytes; longer ones are sent from their buffers.
+ * Only the last one needs a test of the thresholds. Near the ring's end one WQE is written into a buffer and copied
+ * from there: it may wrap. Adds the packets that are copied to c. Returns as send_mpw(), or MLXPMD_TX_RING_FULL.
  */
 static __rte_always_inline int
 send_mpw_copy(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_copied *c, const unsigned int f)
 {
-	const uint32_t longest = tx_copy_wqebbs(txq->inline_mpw), most = txq->max_ds * (uint32_t)MLXPMD_DS_BYTES;
-	uint32_t room = copy_room(txq, longest), ds = 0, least, wqebbs = 0;
+	const uint32_t most = txq->max_ds * (uint32_t)MLXPMD_DS_BYTES;
+	const uint32_t full = (txq->max_ds + MLXPMD_WQEBB_DS - 1u) / MLXPMD_WQEBB_DS;
+	uint32_t to_end = txq->q.wqe_mask + 1 - (txq->q.pi & txq->q.wqe_mask);
+	uint32_t room = mlxpmd_tx_free_wqebbs(txq), ds = 0, least, wqebbs = 0;
+	const bool wraps = to_end < RTE_MIN(room, full);
+	mlxpmd_u64 buf[MLXPMD_TX_DS_MAX * MLXPMD_DS_BYTES / sizeof(mlxpmd_u64)];
 	struct rte_mbuf **pkt = pkts, **end = pkts + n, **first;
 	struct copy_run r = copy_run(txq, c, pkts);
 	uint16_t pi = txq->q.pi;
 	struct tx_run w;
 	mlxpmd_u64 *wqe;
 
-	if (unlikely(room == 0))
+	if (unlikely(room < tx_copy_wqebbs(txq->inline_mpw)))
 		return MLXPMD_TX_RING_FULL;
+	room = RTE_MIN(room, unlikely(wraps) ? full : to_end);
 	w = tx_run(txq, pkts, f);
-	wqe = w.at;
-	least = RTE_MAX(longest, room - RTE_MIN(room, (uint32_t)txq->q.wqe_mask / 4));
+	wqe = unlikely(wraps) ? buf : w.at;
+	least = RTE_MAX(full, room - RTE_MIN(room, (uint32_t)txq->q.wqe_mask / 4));
 	do {
 		r.at = (uint8_t *)wqe + MLXPMD_TITLE_DS * MLXPMD_DS_BYTES;
 		r.end = (uint8_t *)wqe + RTE_MIN(room * MLX5_SEND_WQE_BB, most);
@@ -341,6 +327,8 @@ send_mpw_copy(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct
 		return MLXPMD_TX_REFUSED;
 	tx_copied_add(c, r.from, pkt, (f & MLXPMD_TX_F_FAST_FREE) != 0);
 	c->plain = r.plain;
+	if (unlikely(wraps))
+		mlxpmd_tx_wqe_copy(txq, buf, ds);
 	MLXPMD_SHARED_ADD(txq->q.stats.bytes, w.bytes);
 	txq->q.pi = pi;
 	mlxpmd_tx_post(txq, ds, r.in_elts, true);

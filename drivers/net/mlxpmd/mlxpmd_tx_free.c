@@ -140,24 +140,16 @@ mlxpmd_tx_full(struct mlxpmd_txq *txq)
 }
 
 void
-mlxpmd_tx_nops(struct mlxpmd_txq *txq, uint32_t wqebbs)
+mlxpmd_txq_flush(struct mlxpmd_txq *txq)
 {
 	mlxpmd_u64 *wqe;
 
-	while (wqebbs-- != 0) {
-		wqe = mlxpmd_tx_wqebb(txq, txq->q.pi);
-		wqe[0] = mlxpmd_tx_ctrl(txq, txq->q.pi, MLX5_OPCODE_NOP, 1);
-		wqe[1] = 0;
-		txq->last = txq->q.pi++;
-	}
-}
-
-void
-mlxpmd_txq_flush(struct mlxpmd_txq *txq)
-{
 	if (txq->q.state != MLXPMD_QS_READY || txq->wqebb_comp == txq->q.pi || mlxpmd_tx_free_wqebbs(txq) == 0)
 		return;
-	mlxpmd_tx_nops(txq, 1);
+	wqe = mlxpmd_tx_wqebb(txq, txq->q.pi);
+	wqe[0] = mlxpmd_tx_ctrl(txq, txq->q.pi, MLX5_OPCODE_NOP, 1);
+	wqe[1] = 0;
+	txq->last = txq->q.pi++;
 	mlxpmd_tx_request_cqe(txq, txq->last);
 	mlxpmd_tx_doorbell(txq);
 }

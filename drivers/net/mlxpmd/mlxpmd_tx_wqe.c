@@ -104,6 +104,16 @@ ring_wrap(const struct mlxpmd_txq *txq, uint8_t *at)
 	return likely(at < ring_end(txq)) ? at : at - (ring_end(txq) - ring_begin(txq));
 }
 
+void
+mlxpmd_tx_wqe_copy(const struct mlxpmd_txq *txq, const void *wqe, uint32_t ds)
+{
+	uint8_t *to = mlxpmd_tx_wqebb(txq, txq->q.pi);
+	size_t bytes = ds * MLXPMD_DS_BYTES, part = RTE_MIN(bytes, (size_t)(ring_end(txq) - to));
+
+	memcpy(to, wqe, part);
+	memcpy(ring_begin(txq), RTE_PTR_ADD(wqe, part), bytes - part);
+}
+
 /* Copies the next n bytes of the packet into the ring. */
 static __rte_always_inline void
 ring_copy(const struct mlxpmd_txq *txq, uint8_t *to, struct cursor *c, uint32_t n)
