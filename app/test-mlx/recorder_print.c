@@ -14,6 +14,8 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 #define LINE_BYTES 512
+/* Successful commands up to so many records before the cause have lines of their own, and those after it. */
+#define DETAILED 8
 
 static const char *const reasons[MDV_RECORDER_REASONS] = {
 	[MDV_RECORDER_REQUEST] = "on request", [MDV_RECORDER_DEVICE] = "because the device failed",
@@ -89,12 +91,26 @@ alike(const struct recorder *r, const struct mdv_record *a, const struct mdv_rec
 	       (a->object == b->object || a->kind == MDV_RECORD_COMMAND);
 }
 
+/* Is record i a successful command long before the cause, as of the set-up? */
+static bool
+is_earlier_command(const struct recorder *r, const struct recorder_cause *cause, unsigned int i)
+{
+	const struct mdv_record *rec = &r->records[i];
+	unsigned int at = cause->at != NULL ? (unsigned int)(cause->at - r->records) : r->n;
+
+	return i + DETAILED < at && rec->kind == MDV_RECORD_COMMAND && rec->status == 0 && !begins_repair(r, rec);
+}
+
 /* Number of records from index i on that are one line; the cause always has its own. */
 static unsigned int
 run_length(const struct recorder *r, const struct recorder_cause *cause, unsigned int i)
 {
 	unsigned int n = 1;
 
+	while (is_earlier_command(r, cause, i) && is_earlier_command(r, cause, i + n))
+		n++;
+	if (n > 1)
+		return n;
 	while (&r->records[i] != cause->at && i + n < r->n && &r->records[i + n] != cause->at &&
 	       alike(r, &r->records[i], &r->records[i + n]))
 		n++;
@@ -107,12 +123,11 @@ run_describe(const struct recorder *r, const struct recorder_cause *cause, unsig
 	     size_t bytes)
 {
 	const struct mdv_record *first = &r->records[i], *last = &r->records[i + n - 1];
+	bool commands = n > 1 && recorder_describe_commands(first, n, text, bytes);
 	uint64_t sum = 0;
 	size_t used;
 
-	if (n > 1 && recorder_is_query(first))
-		snprintf(text, bytes, "%u queries ok", n);
-	else
+	if (!commands)
 		recorder_describe(r, first, first != cause->at, text, bytes);
 	if (n == 1)
 		return;
@@ -121,7 +136,7 @@ run_describe(const struct recorder *r, const struct recorder_cause *cause, unsig
 		sum += first[k].value;
 	if (first->kind == MDV_RECORD_DROPS)
 		snprintf(text + used, bytes - used, "; with the following ones %" PRIu64, sum);
-	else if (!recorder_is_query(first))
+	else if (!commands)
 		snprintf(text + used, bytes - used, "; %u times", n);
 	used = strlen(text);
 	snprintf(text + used, bytes - used, ", the last %.6f s later", seconds(first->time_ns, last->time_ns));

@@ -17,6 +17,8 @@
 
 /* A repair that began so long after the error had to wait. */
 #define WAIT_NS UINT64_C(50000000)
+/* Most names in a line of several commands. */
+#define NAMES_MAX 12
 
 /** A text under construction; what does not fit is cut off. */
 struct text {
@@ -433,4 +435,48 @@ bool
 recorder_is_query(const struct mdv_record *rec)
 {
 	return rec->kind == MDV_RECORD_COMMAND && rec->status == 0 && mdv_command_reads(rec->op, rec->arg);
+}
+
+/* Is it the first of its op, from `first` on, that is no query? */
+static bool
+is_first_of_op(const struct mdv_record *first, const struct mdv_record *rec)
+{
+	while (first < rec && (first->op != rec->op || recorder_is_query(first)))
+		first++;
+	return first == rec && !recorder_is_query(rec);
+}
+
+bool
+recorder_describe_commands(const struct mdv_record *first, unsigned int n, char *text, size_t bytes)
+{
+	struct text t = { .at = text, .bytes = bytes };
+	unsigned int queries = 0, same = 0, names = 0;
+	const struct mdv_record *end = first + n;
+
+	for (const struct mdv_record *rec = first; rec < end; rec++) {
+		if (rec->kind != MDV_RECORD_COMMAND || rec->status != 0)
+			return false;
+		queries += recorder_is_query(rec);
+		same += rec->op == first->op;
+	}
+	if (queries != n && same == n)
+		return false;
+	add(&t, "%u %s ok", n, queries == n ? "queries" : "commands");
+	if (queries != n && queries != 0)
+		add(&t, ", %u %s", queries, queries == 1 ? "query" : "queries");
+	for (const struct mdv_record *rec = first; rec < end; rec++) {
+		if (!is_first_of_op(first, rec))
+			continue;
+		if (names++ == NAMES_MAX) {
+			add(&t, ", others");
+			break;
+		}
+		same = 0;
+		for (const struct mdv_record *other = rec; other < end; other++)
+			same += other->op == rec->op && !recorder_is_query(other);
+		add(&t, ", %s", mdv_command_name(rec->op));
+		if (same != 1)
+			add(&t, " %u times", same);
+	}
+	return true;
 }

@@ -127,6 +127,17 @@ REPAIR_LINES = [
     "! 33 packets were not sent, those lost in repairs included (oerrors)",
     "+0.000000 ! the device does no DMA any more",
     "+0.000000 > Tx queue 2 (SQ 0x11): error completion LOCAL_PROT_ERR (0x04, ", "stop after 2 good completions\n"]
+# Commands of the set-up are one line, but for the last before the cause: those of one name, many names, a failure.
+NAMES = range(0x904, 0x904 + 4 * 16, 4)  # CREATE_SQ, CREATE_RQ ...
+SETUP = [record(1, COMMAND, QUERY, 3), record(2, COMMAND, CREATE_SQ, 0x11), record(3, COMMAND, QUERY, 3),
+         record(4, COMMAND, MODIFY_RQ, 0x12), record(5, COMMAND, CREATE_SQ, 0x13), record(6, QUEUE, 0, 0x11),
+         record(7, COMMAND, CREATE_SQ, 0x14), record(8, COMMAND, CREATE_SQ, 0x15),
+         record(9, COMMAND, CREATE_SQ, status=15), *(record(20 + i, COMMAND, op, 1) for i, op in enumerate(NAMES)),
+         *(record(100 + i, COMMAND, MODIFY_RQ, 0x20 + i) for i in range(8)), ERROR, record(6000, COMMAND, CREATE_SQ, 9)]
+SETUP_LINES = ["5 commands ok, 2 queries, CREATE_SQ 2 times, MODIFY_RQ, the last 0.004000 s later\n",
+               "  CREATE_SQ 0x14 ok; 2 times, the last 0.001000 s later\n", "! CREATE_SQ refused",
+               "16 commands ok, CREATE_SQ, CREATE_RQ, ", ", others, the last 0.015000 s later\n",
+               "MODIFY_RQ 0x20 ok; 8 times, ", "  CREATE_SQ 0x9 ok\n"]
 # By kind: members besides those that all have.
 MEMBERS = {
     "command": {"op_mod", "object", "status", "syndrome", "duration_ns", "tried"},
@@ -187,6 +198,11 @@ def check_story(path):
     print(out)
     for line in REPAIR_LINES:
         check(line in out, f"no line: {line}")
+    path.write_bytes(recording(SETUP))
+    story = explain(path)[1]
+    print(story)
+    for line in SETUP_LINES:
+        check(line in story, f"no line: {line}")
     check(out.count("QUERY_SQ 0x11") == 1 and "-0.000000" not in out, "queries that are no repair are one line")
     # A status whose name a file has, too: the file, if it is one of the recorder; a path is a file.
     named = path.parent / "BAD_PARAM"
