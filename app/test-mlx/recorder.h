@@ -45,7 +45,7 @@ void recorder_free(struct recorder *r);
 
 /** A record in words, without its time. brief: statuses and syndromes by name only, without their meaning. */
 void recorder_describe(const struct recorder *r, const struct mdv_record *rec, bool brief, char *text, size_t bytes);
-/** "5 commands ok, 2 queries, CREATE_CQ, CREATE_SQ 2 times"; false if the records are no such commands, or all alike. */
+/** "5 commands ok (2 queries, CREATE_CQ, CREATE_SQ 2 times)"; false if they are no such commands, or all alike. */
 bool recorder_describe_commands(const struct mdv_record *first, unsigned int n, char *text, size_t bytes);
 /** One word for what the record's op is; "unknown". */
 const char *recorder_op_name(const struct recorder *r, const struct mdv_record *rec);

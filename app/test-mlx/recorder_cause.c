@@ -52,7 +52,7 @@ static const struct advice advice[] = {
 		      "the vendor's support can interpret a syndrome that is not published" },
 	[GIVEN_UP] = { "queue-given-up", NULL, NULL },
 	[REMOVED] = { "removed", "the PCI function was unplugged, its driver was unbound, or another program reset the card; "
-		      "for a failure of the device the kernel would have returned ENXIO or ENOLINK",
+		      "its kernel driver answers calls with other errors than ENXIO and ENOLINK, which follow a failure of the device",
 		      "dmesg (pciehp, AER, mlx5_core) and the log of what manages devices at this time; close the port, "
 		      "and attach the device again when it is back" },
 	[FATAL] = { "firmware", NULL, NULL },
@@ -69,7 +69,7 @@ static const struct advice fatal_advice[] = {
 		"wait for the end of a reset (mlxfwreset), else reset the slot" },
 	[MDV_FATAL_EQ_OVERRUN] = { NULL, "the firmware wrote more events than its queue holds",
 		"reset the function and start again; if it happens again, report it with this file" },
-	[MDV_FATAL_FIRMWARE] = { NULL, "the firmware or the hardware failed; the health syndrome is the part",
+	[MDV_FATAL_FIRMWARE] = { NULL, "the firmware or the hardware failed; the health syndrome names the part",
 		"keep the registers (dpdk-test-mlx fwdump get DEVICE) for the vendor's support, reset the function "
 		"(echo 1 > /sys/bus/pci/devices/DEVICE/reset), start again; if it happens again, update the firmware; "
 		"HIGH_TEMP: cooling" },
@@ -206,7 +206,7 @@ queue_cause(const struct recorder *r, struct recorder_cause *cause)
 	recorder_describe(r, error, false, text, sizeof(text));
 	if (gravity_of(r, cause->at) == GIVEN_UP) {
 		snprintf(cause->what, sizeof(cause->what), "%s; it was given up at the fifth failure in ten seconds "
-			 "since its start: rte_eth_dev_%s_queue_stop() and _start() have it work again", text,
+			 "since its start: rte_eth_dev_%s_queue_stop() and _start() try again", text,
 			 error->flags & MDV_RECORD_TX ? "tx" : "rx");
 	} else {
 		outcome(r, error, became, sizeof(became));

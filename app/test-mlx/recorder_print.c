@@ -16,6 +16,8 @@
 #define LINE_BYTES 512
 /* Successful commands up to so many records before the cause have lines of their own, and those after it. */
 #define DETAILED 8
+/* A command of a run that took so long is worth a note. */
+#define LONG_NS 10000000
 
 static const char *const reasons[MDV_RECORDER_REASONS] = {
 	[MDV_RECORDER_REQUEST] = "on request", [MDV_RECORDER_DEVICE] = "because the device failed",
@@ -88,7 +90,7 @@ alike(const struct recorder *r, const struct mdv_record *a, const struct mdv_rec
 	return a->kind == b->kind && a->op == b->op && a->status == b->status && a->flags == b->flags &&
 	       (a->kind == MDV_RECORD_COMMAND || a->kind == MDV_RECORD_DROPS || a->kind == MDV_RECORD_REPAIR ||
 		a->arg == b->arg) && (a->value == b->value || a->kind == MDV_RECORD_DROPS) &&
-	       (a->object == b->object || a->kind == MDV_RECORD_COMMAND);
+	       a->object == b->object;
 }
 
 /* Is record i a successful command long before the cause, as of the set-up? */
@@ -124,6 +126,7 @@ run_describe(const struct recorder *r, const struct recorder_cause *cause, unsig
 {
 	const struct mdv_record *first = &r->records[i], *last = &r->records[i + n - 1];
 	bool commands = n > 1 && recorder_describe_commands(first, n, text, bytes);
+	uint32_t longest_ns = 0;
 	uint64_t sum = 0;
 	size_t used;
 
@@ -132,14 +135,19 @@ run_describe(const struct recorder *r, const struct recorder_cause *cause, unsig
 	if (n == 1)
 		return;
 	used = strlen(text);
-	for (unsigned int k = 0; k < n; k++)
+	for (unsigned int k = 0; k < n; k++) {
 		sum += first[k].value;
+		longest_ns = RTE_MAX(longest_ns, first[k].duration_ns);
+	}
 	if (first->kind == MDV_RECORD_DROPS)
 		snprintf(text + used, bytes - used, "; with the following ones %" PRIu64, sum);
 	else if (!commands)
 		snprintf(text + used, bytes - used, "; %u times", n);
 	used = strlen(text);
 	snprintf(text + used, bytes - used, ", the last %.6f s later", seconds(first->time_ns, last->time_ns));
+	used = strlen(text);
+	if (longest_ns >= LONG_NS)
+		snprintf(text + used, bytes - used, ", the longest took %.1f ms", longest_ns / 1e6);
 }
 
 /* ------------------------------------------------------------------ text */
@@ -228,7 +236,7 @@ recorder_print(FILE *out, const struct recorder *r)
 
 	recorder_cause_find(r, &cause);
 	summary_print(out, r, &cause);
-	fprintf(out, "\n%-15s  %13s   (of the end of what took time; seconds from %s; ! failed)\n", "time, UTC", "relative",
+	fprintf(out, "\n%-15s  %13s   (seconds from %s; ! failed; what took time has the time of its end)\n", "time, UTC", "relative",
 		cause.at != NULL ? "the cause, marked >" : "the writing of the file");
 	overwritten_print(out, r);
 	for (unsigned int i = 0; i < r->n; i += n) {

@@ -313,6 +313,8 @@ queue_error(struct text *t, const struct recorder *r __rte_unused, const struct 
 		    mdv_syndrome_name(rec->status), rec->status, mdv_syndrome_meaning(rec->status), rec->value);
 	add(t, ",");
 	add_completions(t, rec);
+	if (!t->brief)
+		add(t, " since its start or last repair");
 }
 
 /* The driver repairs a queue twice in a second at most: how long this one waited since the error. */
@@ -340,7 +342,7 @@ repair(struct text *t, const struct recorder *r, const struct mdv_record *rec)
 	if (rec->op == MDV_REPAIR_DONE) {
 		add(t, "repaired");
 		add_wait(t, r, rec);
-		add(t, ", %" PRIu32 " packets lost", rec->value);
+		add(t, ", %" PRIu32 " packet%s lost", rec->value, rec->value == 1 ? "" : "s");
 	} else if (rec->op == MDV_REPAIR_FAILED) {
 		add(t, "the repair failed: ");
 		add_errno(t, rec->value);
@@ -452,31 +454,38 @@ recorder_describe_commands(const struct mdv_record *first, unsigned int n, char 
 	struct text t = { .at = text, .bytes = bytes };
 	unsigned int queries = 0, same = 0, names = 0;
 	const struct mdv_record *end = first + n;
+	const char *before = " (";
 
 	for (const struct mdv_record *rec = first; rec < end; rec++) {
 		if (rec->kind != MDV_RECORD_COMMAND || rec->status != 0)
 			return false;
 		queries += recorder_is_query(rec);
-		same += rec->op == first->op;
+		same += rec->op == first->op && rec->object == first->object;
 	}
 	if (queries != n && same == n)
 		return false;
 	add(&t, "%u %s ok", n, queries == n ? "queries" : "commands");
-	if (queries != n && queries != 0)
-		add(&t, ", %u %s", queries, queries == 1 ? "query" : "queries");
+	if (queries == n)
+		return true;
+	if (queries != 0) {
+		add(&t, " (%u %s", queries, queries == 1 ? "query" : "queries");
+		before = ", ";
+	}
 	for (const struct mdv_record *rec = first; rec < end; rec++) {
 		if (!is_first_of_op(first, rec))
 			continue;
 		if (names++ == NAMES_MAX) {
-			add(&t, ", others");
+			add(&t, "%sothers", before);
 			break;
 		}
 		same = 0;
 		for (const struct mdv_record *other = rec; other < end; other++)
 			same += other->op == rec->op && !recorder_is_query(other);
-		add(&t, ", %s", mdv_command_name(rec->op));
+		add(&t, "%s%s", before, mdv_command_name(rec->op));
 		if (same != 1)
 			add(&t, " %u times", same);
+		before = ", ";
 	}
+	add(&t, ")");
 	return true;
 }

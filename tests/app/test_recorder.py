@@ -107,7 +107,7 @@ STORY = [record(0, COMMAND, QUERY, 3), record(1, COMMAND, QUERY, 3), record(2, Q
          record(5, SECONDARY, 1, 99),
          record(6, DROPS, 1, value=3), record(7, DROPS, 1, value=4), record(8, 77, 1), record(9, REMOVED)]
 LINES = ["12:46:30.000000      -0.009000   2 queries ok, the last 0.001000 s later", "Tx queue 4 (SQ 0x11): start",
-         "CREATE_SQ 0x11 (Tx queue 4) ok, took 1.5 us; 2 times, the last 0.001000 s later",
+         "CREATE_SQ 0x11 (Tx queue 4) ok, took 1.5 us\n", "CREATE_SQ 0x12 ok\n",
          "secondary process 99 attached",
          "! 3 mbufs were missing when rings were refilled (rx_nombuf); with the following ones 7, ",
          "record of kind 77, which this program does not know", "+0.000000 > the device is removed",
@@ -131,13 +131,14 @@ REPAIR_LINES = [
 NAMES = range(0x904, 0x904 + 4 * 16, 4)  # CREATE_SQ, CREATE_RQ ...
 SETUP = [record(1, COMMAND, QUERY, 3), record(2, COMMAND, CREATE_SQ, 0x11), record(3, COMMAND, QUERY, 3),
          record(4, COMMAND, MODIFY_RQ, 0x12), record(5, COMMAND, CREATE_SQ, 0x13), record(6, QUEUE, 0, 0x11),
-         record(7, COMMAND, CREATE_SQ, 0x14), record(8, COMMAND, CREATE_SQ, 0x15),
+         record(7, COMMAND, MODIFY_RQ, 0x14), record(8, COMMAND, MODIFY_RQ, 0x14, took=12 * MS),
          record(9, COMMAND, CREATE_SQ, status=15), *(record(20 + i, COMMAND, op, 1) for i, op in enumerate(NAMES)),
          *(record(100 + i, COMMAND, MODIFY_RQ, 0x20 + i) for i in range(8)), ERROR, record(6000, COMMAND, CREATE_SQ, 9)]
-SETUP_LINES = ["5 commands ok, 2 queries, CREATE_SQ 2 times, MODIFY_RQ, the last 0.004000 s later\n",
-               "  CREATE_SQ 0x14 ok; 2 times, the last 0.001000 s later\n", "! CREATE_SQ refused",
-               "16 commands ok, CREATE_SQ, CREATE_RQ, ", ", others, the last 0.015000 s later\n",
-               "MODIFY_RQ 0x20 ok; 8 times, ", "  CREATE_SQ 0x9 ok\n"]
+SETUP_LINES = ["5 commands ok (2 queries, CREATE_SQ 2 times, MODIFY_RQ), the last 0.004000 s later\n",
+               "  MODIFY_RQ 0x14 ok; 2 times, the last 0.001000 s later, the longest took 12.0 ms\n",
+               "! CREATE_SQ refused",
+               "16 commands ok (CREATE_SQ, CREATE_RQ, ", ", others), the last 0.015000 s later\n",
+               "MODIFY_RQ 0x20 ok\n", "MODIFY_RQ 0x27 ok\n", "  CREATE_SQ 0x9 ok\n"]
 # By kind: members besides those that all have.
 MEMBERS = {
     "command": {"op_mod", "object", "status", "syndrome", "duration_ns", "tried"},
