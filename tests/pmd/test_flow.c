@@ -42,11 +42,7 @@ udp_to(uint16_t port)
 	return f;
 }
 
-/* What a frame that PORT_B sends looks like when it arrives at PORT_A. */
-static struct {
-	uint64_t flags;
-	uint32_t mark, hash;
-} arrived;
+struct flow_arrived flow_arrived;
 
 /* Polls all queues once. Sets *queue if the frame comes; true: the marker came. */
 static bool
@@ -64,9 +60,9 @@ poll_queues(int *queue)
 			} else if (eth->dst_addr.addr_bytes[0] != 0x33) { /* IPv6 multicast of a kernel. */
 				CHECK_EQ(*queue, NO_QUEUE);
 				*queue = q;
-				arrived.flags = m->ol_flags;
-				arrived.mark = m->hash.fdir.hi;
-				arrived.hash = m->hash.rss;
+				flow_arrived.flags = m->ol_flags;
+				flow_arrived.mark = m->hash.fdir.hi;
+				flow_arrived.hash = m->hash.rss;
 			}
 			rte_pktmbuf_free(m);
 		}
@@ -83,7 +79,7 @@ queue_of_sent(void)
 
 	marker.ether_type = MARKER_TYPE;
 	marker.bytes = 60;
-	memset(&arrived, 0, sizeof(arrived));
+	memset(&flow_arrived, 0, sizeof(flow_arrived));
 	CHECK_EQ(pmd_send(PORT_B, 0, &marker), 1);
 	CHECK(AWAIT(poll_queues(&queue), 5000), "no marker");
 	(void)poll_queues(&queue); /* The marker may have come after the frame's queue was polled. */
@@ -191,6 +187,7 @@ static const struct rte_flow_item_ipv6 ip6_ttl = { .hdr.hop_limits = 64 }, ip6_t
 static const struct rte_flow_item_udp udp_src = { .hdr.src_port = RTE_BE16(1001) };
 static const struct rte_flow_item_udp udp_src_mask = { .hdr.src_port = RTE_BE16(0xffff) };
 static const struct rte_flow_item_tcp tcp_dst = { .hdr.dst_port = RTE_BE16(4000) };
+static const struct rte_flow_item_port_id other_port = { .id = PORT_B };
 static const struct rte_flow_item_tcp tcp_dst_mask = { .hdr.dst_port = RTE_BE16(0xffff) };
 static const struct rte_flow_item frag_range[] = {
 	ITEM(ETH),
@@ -234,6 +231,8 @@ static const struct match_case match_cases[] = {
 	{ "ipv6 tcp", ITEMS(ITEM(ETH), ITEM(IPV6), ITEM(TCP)), ipv6_tcp, tcp },
 	{ "sctp", ITEMS(ITEM(ETH), ITEM(IPV4), ITEM(SCTP)), sctp, same },
 	{ "port_id", ITEMS(PORT_ID(PORT_A), ITEM(ETH), ITEM(IPV4)), same, ipv6 },
+	{ "port_id under no bits", ITEMS(ITEM_SPEC(PORT_ID, &other_port, &(const struct rte_flow_item_port_id){ 0 }),
+					 ITEM(IPV4)), same, ipv6 },
 	{ "void", ITEMS(ITEM(VOID), ITEM(ETH), ITEM(VOID), ITEM(IPV4)), same, ipv6 },
 };
 
@@ -375,21 +374,21 @@ marks(void)
 	for (unsigned int i = 0; i < RTE_DIM(ids); i++) {
 		flow = flow_create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(MARK(ids[i]), TO_QUEUE(1)));
 		CHECK_EQ(queue_of(&f), 1);
-		CHECK_EQ(arrived.flags & both, both);
-		CHECK_EQ(arrived.mark, ids[i]);
+		CHECK_EQ(flow_arrived.flags & both, both);
+		CHECK_EQ(flow_arrived.mark, ids[i]);
 		CHECK_EQ(queue_of(&other), 0);
-		CHECK_EQ(arrived.flags & both, 0);
+		CHECK_EQ(flow_arrived.flags & both, 0);
 		flow_destroy(flow);
 	}
 	flow = flow_create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(ACTION(FLAG), TO_QUEUE(1)));
 	CHECK_EQ(queue_of(&f), 1);
-	CHECK_EQ(arrived.flags & both, RTE_MBUF_F_RX_FDIR);
+	CHECK_EQ(flow_arrived.flags & both, RTE_MBUF_F_RX_FDIR);
 	flow_destroy(flow);
 	/* Given on the way. */
 	lead = flow_create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(MARK(77), JUMP(3)));
 	flow = flow_create(&(struct rte_flow_attr){ .ingress = 1, .group = 3 }, ITEMS(ITEM(ETH)), ACTIONS(TO_QUEUE(2)));
 	CHECK_EQ(queue_of(&f), 2);
-	CHECK_EQ(arrived.mark, 77);
+	CHECK_EQ(flow_arrived.mark, 77);
 	flow_destroy(flow);
 	flow_destroy(lead);
 }
@@ -455,7 +454,7 @@ rss_key(const uint8_t *own, const uint8_t *used)
 	uint32_t hash = rte_softrss(tuple, RTE_DIM(tuple), used);
 
 	CHECK_EQ(queue_of(&f), queues[hash % 2]);
-	CHECK_EQ(arrived.hash, hash);
+	CHECK_EQ(flow_arrived.hash, hash);
 	flow_destroy(flow);
 }
 
@@ -473,7 +472,7 @@ rss(void)
 		f.src_port = 2000 + i;
 		queue = queue_of(&f);
 		REQUIRE(queue > 0);
-		CHECK(arrived.flags & RTE_MBUF_F_RX_RSS_HASH);
+		CHECK(flow_arrived.flags & RTE_MBUF_F_RX_RSS_HASH);
 		count[queue]++;
 	}
 	for (unsigned int i = 1; i < QUEUES; i++)
@@ -606,7 +605,7 @@ restart(void)
 	CHECK_EQ(queue_of(&f), 3);
 	CHECK_EQ(hits(flow, false, &bytes), 2);
 	CHECK_EQ(queue_of(&other), 1);
-	CHECK_EQ(arrived.mark, 5);
+	CHECK_EQ(flow_arrived.mark, 5);
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
 	flow_destroy(inner);
 	CHECK_OK(rte_eth_dev_start(PORT_A));

@@ -27,6 +27,13 @@
 #define UDP_TO(port) ITEM_SPEC(UDP, (&(const struct rte_flow_item_udp){ .hdr.dst_port = RTE_BE16(port) }), \
 			       (&(const struct rte_flow_item_udp){ .hdr.dst_port = RTE_BE16(0xffff) }))
 
+/** What the last frame that PORT_B sent looked like when it arrived at PORT_A. */
+struct flow_arrived {
+	uint64_t flags;
+	uint32_t mark, hash;
+};
+extern struct flow_arrived flow_arrived;
+
 /** Validates and creates a flow of PORT_A. */
 struct rte_flow *flow_create(const struct rte_flow_attr *attr, const struct rte_flow_item *items,
 			     const struct rte_flow_action *actions);

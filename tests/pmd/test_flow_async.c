@@ -140,6 +140,7 @@ operations(void)
 	CHECK_OK(rte_flow_push(PORT_A, 0, &error));
 	CHECK_EQ(flow_queue_of_udp(4001), 1);
 	CHECK_EQ(flow_queue_of_udp(4003), 3);
+	CHECK_EQ(flow_arrived.mark, 77);
 	/* Results take places, too. */
 	CHECK(create(table, &later, 4009, 1, 0) == NULL && rte_errno == EAGAIN);
 	PULL(0, 4001, 4002, 4003, 4004);
