@@ -239,13 +239,15 @@ ioctl_tolerated(const struct op *op, unsigned int k, const struct hit *hit)
 
 /*
  * libibverbs takes EIO for a removed device, the driver takes ENODEV for it. The library reports
- * nothing of UARs. And it tries once more in the way of older kernels when it opens a device.
+ * nothing of UARs and packet pacing entries, whose functions are void. And it tries once more in the way of older
+ * kernels when it opens a device.
  */
 static bool
 ioctl_lost(const struct hit *hit)
 {
 	return (ioctl_destroys(hit) && (hit->err == EIO || hit->err == ENODEV)) ||
-	       strcmp(hit->name, "UAR_DESTROY") == 0 || strcmp(hit->name, "GET_CONTEXT") == 0;
+	       strcmp(hit->name, "UAR_DESTROY") == 0 || strcmp(hit->name, "PP_DESTROY") == 0 ||
+	       strcmp(hit->name, "GET_CONTEXT") == 0;
 }
 
 /* ------------------------------------------------------------------ the kernel's interface */
