@@ -52,7 +52,7 @@ static const struct advice advice[] = {
 		      "the vendor's support can interpret a syndrome that is not published" },
 	[GIVEN_UP] = { "queue-given-up", NULL, NULL },
 	[REMOVED] = { "removed", "the PCI function was unplugged, its driver was unbound, or another program reset the card; "
-		      "its kernel driver answers calls with other errors than ENXIO and ENOLINK, which follow a failure of the device",
+		      "after a failure of the device the kernel returns ENXIO or ENOLINK",
 		      "dmesg (pciehp, AER, mlx5_core) and the log of what manages devices at this time; close the port, "
 		      "and attach the device again when it is back" },
 	[FATAL] = { "firmware", NULL, NULL },

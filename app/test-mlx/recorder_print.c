@@ -14,9 +14,9 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 #define LINE_BYTES 512
-/* Successful commands up to so many records before the cause have lines of their own, and those after it. */
+/* Successful commands are printed on one line, except in so many records before the cause, and after it. */
 #define DETAILED 8
-/* A command of a run that took so long is worth a note. */
+/* A line of several commands names the longest one if it took so long. */
 #define LONG_NS 10000000
 
 static const char *const reasons[MDV_RECORDER_REASONS] = {
@@ -93,7 +93,7 @@ alike(const struct recorder *r, const struct mdv_record *a, const struct mdv_rec
 	       a->object == b->object;
 }
 
-/* Is record i a successful command long before the cause, as of the set-up? */
+/* Is record i a successful command more than DETAILED records before the cause? */
 static bool
 is_earlier_command(const struct recorder *r, const struct recorder_cause *cause, unsigned int i)
 {

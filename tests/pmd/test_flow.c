@@ -187,8 +187,8 @@ static const struct rte_flow_item_ipv6 ip6_ttl = { .hdr.hop_limits = 64 }, ip6_t
 static const struct rte_flow_item_udp udp_src = { .hdr.src_port = RTE_BE16(1001) };
 static const struct rte_flow_item_udp udp_src_mask = { .hdr.src_port = RTE_BE16(0xffff) };
 static const struct rte_flow_item_tcp tcp_dst = { .hdr.dst_port = RTE_BE16(4000) };
-static const struct rte_flow_item_port_id other_port = { .id = PORT_B };
 static const struct rte_flow_item_tcp tcp_dst_mask = { .hdr.dst_port = RTE_BE16(0xffff) };
+static const struct rte_flow_item_port_id other_port = { .id = PORT_B };
 static const struct rte_flow_item frag_range[] = {
 	ITEM(ETH),
 	{ .type = RTE_FLOW_ITEM_TYPE_IPV4, .spec = &ip_frag_first, .last = &ip_frag_mask, .mask = &ip_frag_mask },
